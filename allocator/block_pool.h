@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <kvpane/allocator/digest.h>
+#include <kvpane/allocator/error.h>
+#include <kvpane/allocator/fences.h>
+#include <kvpane/allocator/ids.h>
+
+namespace kvpane {
+
+// What a block is at one moment; it is exactly one of these (invariant P1).
+enum class BlockState : std::uint8_t {
+    free,    // idle, nothing in it can be found
+    cached,  // idle, but known by its content: a hit may take it back
+    live,    // one reference or more
+    fenced,  // given up while a device step that may still touch it is in flight
+};
+
+// Where an idle block joins the queue. Blocks with content always join at the end.
+enum class IdleOrder : std::uint8_t {
+    all_to_back,          // prefix cache off: first given up, first taken
+    contentless_to_front  // prefix cache on: take what nobody can hit before anything that can be hit
+};
+
+// The physical blocks 1..blocks: reference counts, states, and the queue that says which idle block is taken next.
+//
+//   take() ----------> live  <--- share() ---+
+//     ^                 | ^------------------+
+//     |                 | give_back(): last reference
+//     |                 |
+//     |                 +-- no step open ----------> queue: free, or cached when the block has content
+//     |                 +-- a step open --> fenced --(step_end of all that were open)--> queue
+//     +---- front of the queue;  revive(): a cached block leaves the queue for a hit
+//
+// The queue is a doubly linked list threaded through the block records (no nodes); the null block's record is its
+// sentinel. Conservation, by construction and audited as P1:
+//     free_blocks() + cached_blocks() + live_blocks() + fenced_blocks() == blocks()
+//     queue length == free_blocks() + cached_blocks()
+//
+// COST: every operation is O(1) per block. Nothing is allocated after construction except by step_begin when more
+// than 64 steps are open at once.
+class BlockPool {
+public:
+    // One batch of returns. Blocks without content that go to the front keep the order in which they were given.
+    struct Batch {
+        BlockId last_in_front = null_block;
+    };
+
+    struct Taken {
+        BlockId block;
+        ContentId evicted;  // what the block was known by until now, `no_content` if nothing
+    };
+
+    // REQUIRES 1 <= blocks <= 2^31 - 2. ENSURES all blocks free, queue = 1, 2, ..., blocks.
+    BlockPool(std::uint32_t blocks, IdleOrder order);
+
+    // --- blocks -----------------------------------------------------------------------------------------------------
+
+    // Takes the block at the front of the queue, with one reference and no content. REQUIRES idle_blocks() > 0.
+    Taken take() noexcept;
+
+    // Adds a reference to a live block.
+    void share(BlockId block) noexcept;
+
+    // Takes a cached block out of the queue for a hit, with one reference; it keeps its content.
+    void revive(BlockId block) noexcept;
+
+    // Drops one reference of a live block. The last one sends the block to the queue, or behind the fence while a
+    // device step is open.
+    void give_back(Batch& batch, BlockId block) noexcept;
+
+    // Gives back `blocks` (a piece of a block table, in logical order) deepest first.
+    void give_back(Batch& batch, std::span<const BlockId> blocks) noexcept;
+
+    // --- content ----------------------------------------------------------------------------------------------------
+
+    // From now on the live block is known by `content`. REQUIRES it has none. Several blocks may share one content.
+    void set_content(BlockId block, ContentId content) noexcept;
+
+    // The block is no longer known by anything; an idle block keeps its place in the queue. REQUIRES it has content.
+    void drop_content(BlockId block) noexcept;
+
+    // --- device steps -----------------------------------------------------------------------------------------------
+
+    // Opens a step: blocks given up from now until it ends stay fenced. ERRORS invalid_argument: already open.
+    expected<void> step_begin(StepId step);
+
+    // Ends a step; what waits for no other step joins the queue as one batch, in the order in which it was given up.
+    // COST O(open steps + blocks that join). ERRORS invalid_argument: not open.
+    expected<void> step_end(StepId step) noexcept;
+
+    bool step_is_open() const noexcept { return fences_.any_open(); }
+
+    // --- questions --------------------------------------------------------------------------------------------------
+
+    std::uint32_t blocks() const noexcept { return blocks_; }
+    std::uint32_t free_blocks() const noexcept { return free_; }
+    std::uint32_t cached_blocks() const noexcept { return cached_; }
+    std::uint32_t live_blocks() const noexcept { return live_; }
+    std::uint32_t fenced_blocks() const noexcept { return fenced_; }
+    std::uint32_t idle_blocks() const noexcept { return free_ + cached_; }
+
+    BlockState state(BlockId block) const noexcept;
+    std::uint32_t refs(BlockId block) const noexcept { return records_[to_index(block)].refs; }
+    ContentId content(BlockId block) const noexcept { return records_[to_index(block)].content; }
+
+    // Walks the queue from the block that is taken next: next_idle(null_block) is the front, null_block ends the walk.
+    BlockId next_idle(BlockId block) const noexcept { return records_[to_index(block)].next; }
+
+    // Adds everything that decides future behaviour. COST O(blocks).
+    void add_to(Digest& digest) const noexcept;
+
+private:
+    friend struct Tamper;  // tests only: breaks a state on purpose to see it caught
+
+    // Links of an idle block; `next` alone chains the fenced ones, whose `prev` is `fence_mark`.
+    struct Record {
+        std::uint32_t refs = 0;
+        BlockId prev = null_block;
+        BlockId next = null_block;
+        ContentId content = no_content;
+    };
+    static constexpr BlockId fence_mark{0xffffffffU};
+
+    Record& at(BlockId block) noexcept { return records_[to_index(block)]; }
+    const Record& at(BlockId block) const noexcept { return records_[to_index(block)]; }
+    void require_owned(BlockId block) const noexcept;
+    void insert_after(BlockId where, BlockId block) noexcept;
+    void unlink(BlockId block) noexcept;
+    void enqueue(Batch& batch, BlockId block) noexcept;
+    void fence(BlockId block) noexcept;
+
+    std::vector<Record> records_;             // [blocks + 1]; 0 is the sentinel of the queue
+    std::vector<std::uint64_t> fenced_until_; // [blocks + 1]; epoch that must have ended, for fenced blocks
+    Fences fences_;
+    BlockId fenced_first_ = null_block;
+    BlockId fenced_last_ = null_block;
+    std::uint32_t blocks_;
+    std::uint32_t free_;
+    std::uint32_t cached_ = 0;
+    std::uint32_t live_ = 0;
+    std::uint32_t fenced_ = 0;
+    IdleOrder order_;
+};
+
+}  // namespace kvpane

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/blocktable/exports.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace kvpane {
+
+namespace {
+
+constexpr std::int64_t int32_most = std::numeric_limits<std::int32_t>::max();
+
+std::int32_t as_int32(BlockId block) noexcept { return static_cast<std::int32_t>(to_index(block)); }
+
+// Cells in the last held block when `cells` cells have been handed out. Where only sink blocks are left they are full.
+std::int32_t last_page_cells(const TableView& table, Length cells, std::uint32_t block_size) noexcept {
+    if (table.held() == 0) {
+        return 0;
+    }
+    const bool ends_at_the_tail = !table.run.empty() || table.sinks.size() == table.size;
+    return static_cast<std::int32_t>(ends_at_the_tail ? (cells - 1) % block_size + 1 : Length{block_size});
+}
+
+template <class Integer>
+expected<void> write_slots(const Manager& manager, SequenceHandle sequence, GroupId group, Length first,
+                           std::span<Integer> out) {
+    const auto table = manager.table(sequence, group);
+    if (!table) {
+        return unexpected(table.error());
+    }
+    const BlockShape shape(manager.config().block_size);
+    const Length covered = *manager.length(sequence) + *manager.reserved(sequence);
+    const auto wanted = static_cast<Length>(out.size());
+    if (first < 0 || wanted > covered - std::min(first, covered)) {
+        return unexpected(Error::invalid_argument);
+    }
+    const auto block_of = [&](Length position) { return (*table)[static_cast<std::size_t>(shape.index(position))]; };
+    for (Length i = 0; i < wanted; ++i) {
+        if (block_of(first + i) == null_block) {
+            return unexpected(Error::invalid_argument);
+        }
+    }
+    for (Length i = 0; i < wanted; ++i) {
+        const Length position = first + i;
+        out[static_cast<std::size_t>(i)] =
+            static_cast<Integer>(shape.begin(to_index(block_of(position))) + shape.offset(position));
+    }
+    return {};
+}
+
+}  // namespace
+
+expected<std::int64_t> csr_entries(const Manager& manager, std::span<const SequenceHandle> sequences, GroupId group) {
+    std::int64_t entries = 0;
+    for (const SequenceHandle& sequence : sequences) {
+        const auto table = manager.table(sequence, group);
+        if (!table) {
+            return unexpected(table.error());
+        }
+        entries += static_cast<std::int64_t>(table->held());
+    }
+    return entries;
+}
+
+expected<std::int64_t> export_csr(const Manager& manager, std::span<const SequenceHandle> sequences, GroupId group,
+                                  const CsrArrays& out) {
+    const auto entries = csr_entries(manager, sequences, group);
+    if (!entries) {
+        return entries;
+    }
+    const std::size_t n = sequences.size();
+    if (*entries > int32_most || out.indptr.size() < n + 1 || out.last_page_len.size() < n ||
+        out.first_position.size() < n || out.indices.size() < static_cast<std::size_t>(*entries)) {
+        return unexpected(Error::invalid_argument);
+    }
+    auto index = out.indices.begin();
+    out.indptr[0] = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const TableView table = *manager.table(sequences[i], group);
+        index = std::ranges::transform(table.sinks, index, as_int32).out;
+        index = std::ranges::transform(table.run, index, as_int32).out;
+        out.indptr[i + 1] = static_cast<std::int32_t>(index - out.indices.begin());
+        const Length cells = *manager.length(sequences[i]) + *manager.reserved(sequences[i]);
+        out.last_page_len[i] = last_page_cells(table, cells, manager.config().block_size);
+        out.first_position[i] = table.first_resident;
+    }
+    return entries;
+}
+
+expected<void> export_padded(const Manager& manager, std::span<const SequenceHandle> sequences, GroupId group,
+                             std::size_t width, std::span<std::int32_t> out) {
+    std::size_t longest = 0;
+    for (const SequenceHandle& sequence : sequences) {
+        const auto table = manager.table(sequence, group);
+        if (!table) {
+            return unexpected(table.error());
+        }
+        longest = std::max<std::size_t>(longest, table->size);
+    }
+    // Division, since a caller's width times n_seqs may overflow.
+    if (width < longest || (!sequences.empty() && out.size() / sequences.size() < width)) {
+        return unexpected(Error::invalid_argument);
+    }
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+        const TableView table = *manager.table(sequences[i], group);
+        const auto row = out.subspan(i * width, width);
+        std::ranges::fill(row, 0);
+        std::ranges::transform(table.sinks, row.begin(), as_int32);
+        std::ranges::transform(table.run, row.begin() + table.run_begin, as_int32);
+    }
+    return {};
+}
+
+expected<void> export_slots(const Manager& manager, SequenceHandle sequence, GroupId group, Length first,
+                            std::span<Slot> out) {
+    return write_slots(manager, sequence, group, first, out);
+}
+
+expected<void> export_slots(const Manager& manager, SequenceHandle sequence, GroupId group, Length first,
+                            std::span<std::int32_t> out) {
+    if (!manager.config().int32_slots) {
+        return unexpected(Error::invalid_argument);
+    }
+    return write_slots(manager, sequence, group, first, out);
+}
+
+}  // namespace kvpane

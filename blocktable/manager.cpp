@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/blocktable/manager.h>
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include <kvpane/allocator/promise.h>
+#include <kvpane/blocktable/window.h>
+
+namespace kvpane {
+
+namespace {
+
+Config valid(Config config) {
+    if (const auto problem = validate(config)) {
+        throw std::invalid_argument("kvpane::Config: " + *problem);
+    }
+    return config;
+}
+
+bool any_negative(std::span<const Token> tokens) noexcept {
+    return std::ranges::any_of(tokens, [](Token token) { return token < 0; });
+}
+
+}  // namespace
+
+Manager::Manager(Config config)
+    : config_(valid(std::move(config))), shape_(config_.block_size),
+      pool_(static_cast<std::uint32_t>(config_.blocks),
+            config_.prefix_cache.enabled ? IdleOrder::contentless_to_front : IdleOrder::all_to_back),
+      sequences_(config_), planner_(config_, shape_, pool_, sequences_) {}
+
+// --- operations -----------------------------------------------------------------------------------------------------
+
+expected<Admission> Manager::admit(const Prompt& prompt) {
+    if (prompt.tokens.empty() || any_negative(prompt.tokens) || prompt.compute.value_or(0) < 0) {
+        return unexpected(Error::invalid_argument);
+    }
+    const auto length = static_cast<Length>(prompt.tokens.size());
+    if (length > planner_.limit()) {
+        return refuse(Verdict::never);
+    }
+    const Length computed = std::min(length, prompt.compute.value_or(length));
+    const Plan plan = planner_.prompt(computed, 0, sequences() > 0 ? config_.watermark : 0);
+    if (plan.verdict != Verdict::ok) {
+        return refuse(plan.verdict);
+    }
+    begin_call();
+    const std::uint32_t index = sequences_.create();
+    if (computed > 0) {
+        planner_.ask(index, computed);
+        const auto taken = take_what_was_asked();
+        promise(taken.has_value(), "A1", "an admission that was planned did not fit");
+        commit_cells(index, computed);
+    }
+    end_call();
+    ++statistics_.admitted;
+    if (config_.prefix_cache.enabled) {
+        statistics_.queried_tokens += static_cast<std::uint64_t>(length);
+    }
+    return Admission{sequences_.handle(index), 0, step()};
+}
+
+expected<Step> Manager::reserve(std::span<const Reservation> batch) {
+    begin_call();
+    if (const auto asked = ask(batch); !asked) {
+        return unexpected(asked.error());
+    }
+    if (const auto taken = take_what_was_asked(); !taken) {
+        return unexpected(taken.error());
+    }
+    end_call();
+    return step();
+}
+
+expected<void> Manager::commit(SequenceHandle sequence, std::span<const Token> tokens) {
+    const Sequence* found = find(sequence);
+    if (found == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    if (any_negative(tokens)) {
+        return unexpected(Error::invalid_argument);
+    }
+    const auto cells = static_cast<Length>(tokens.size());
+    if (cells > found->reserved) {
+        return unexpected(Error::not_reserved);
+    }
+    if (cells > 0) {
+        commit_cells(sequence.index, cells);
+    }
+    return {};
+}
+
+expected<void> Manager::cancel(SequenceHandle sequence) {
+    Sequence* found = find(sequence);
+    if (found == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    if (found->reserved > 0) {
+        shrink(sequence.index, found->length);
+    }
+    return {};
+}
+
+expected<Step> Manager::append(SequenceHandle sequence, std::span<const Token> tokens) {
+    const Sequence* found = find(sequence);
+    if (found == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    if (tokens.empty() || any_negative(tokens)) {
+        return unexpected(Error::invalid_argument);
+    }
+    if (found->reserved > 0) {
+        return unexpected(Error::busy);
+    }
+    begin_call();
+    planner_.ask(sequence.index, static_cast<Length>(tokens.size()));
+    if (const auto taken = take_what_was_asked(); !taken) {
+        return unexpected(taken.error());
+    }
+    commit_cells(sequence.index, static_cast<Length>(tokens.size()));
+    end_call();
+    return step();
+}
+
+expected<Step> Manager::append_batch(std::span<const SequenceHandle> sequences, std::span<const Token> tokens) {
+    begin_call();
+    batch_.clear();
+    for (const SequenceHandle& sequence : sequences) {
+        batch_.push_back({sequence, 1});
+    }
+    if (const auto asked = ask(batch_); !asked) {
+        return unexpected(asked.error());
+    }
+    if (sequences.size() != tokens.size() || any_negative(tokens)) {
+        return unexpected(Error::invalid_argument);
+    }
+    if (std::ranges::any_of(sequences, [&](SequenceHandle s) { return sequences_[s.index].reserved > 0; })) {
+        return unexpected(Error::busy);
+    }
+    if (const auto taken = take_what_was_asked(); !taken) {
+        return unexpected(taken.error());
+    }
+    for (const SequenceHandle& sequence : sequences) {
+        commit_cells(sequence.index, 1);
+    }
+    end_call();
+    return step();
+}
+
+expected<SequenceHandle> Manager::fork(SequenceHandle parent, std::optional<Length> at) {
+    const Sequence* found = find(parent);
+    if (found == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    const Length length = at.value_or(found->length);
+    if (length < 0 || length > found->length) {
+        return unexpected(Error::invalid_argument);
+    }
+    if (found->reserved > 0) {
+        return unexpected(Error::busy);
+    }
+    for (std::uint32_t group = 0; group < groups(); ++group) {
+        const Length seen = need(length, config_.groups[group].window);
+        if (!sequences_.table(parent.index, GroupId{group}).holds_cells(shape_, seen, length)) {
+            return unexpected(Error::window_evicted);
+        }
+    }
+    const std::uint32_t child = sequences_.create();
+    sequences_[child].length = length;
+    for (std::uint32_t group = 0; group < groups(); ++group) {
+        BlockTable& table = sequences_.table(child, GroupId{group});
+        table.assign_prefix(sequences_.table(parent.index, GroupId{group}), shape_, length);
+        std::ranges::for_each(table.sink_part(), [&](BlockId block) { pool_.share(block); });
+        std::ranges::for_each(table.run_part(), [&](BlockId block) { pool_.share(block); });
+    }
+    ++statistics_.forks;
+    return sequences_.handle(child);
+}
+
+expected<void> Manager::truncate(SequenceHandle sequence, Length length) {
+    const Sequence* found = find(sequence);
+    if (found == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    if (length < 0 || length > found->length) {
+        return unexpected(Error::invalid_argument);
+    }
+    for (std::uint32_t group = 0; group < groups(); ++group) {
+        const Length seen = need(length, config_.groups[group].window);
+        if (!sequences_.table(sequence.index, GroupId{group}).holds_cells(shape_, seen, length)) {
+            return unexpected(Error::window_evicted);
+        }
+    }
+    shrink(sequence.index, length);
+    ++statistics_.truncations;
+    return {};
+}
+
+expected<void> Manager::release(SequenceHandle sequence) {
+    if (find(sequence) == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    shrink(sequence.index, 0);
+    sequences_.destroy(sequence.index);
+    ++statistics_.released;
+    return {};
+}
+
+expected<void> Manager::step_begin(StepId step) { return pool_.step_begin(step); }
+
+expected<void> Manager::step_end(StepId step) { return pool_.step_end(step); }
+
+// --- plans ----------------------------------------------------------------------------------------------------------
+
+expected<Plan> Manager::plan_prompt(Length count, Length chunk) const {
+    if (count < 1 || chunk < 0) {
+        return unexpected(Error::invalid_argument);
+    }
+    // 2^50 tokens are `never` like any larger count, and keep the sums over the groups far from overflow.
+    return planner_.prompt(std::min(count, Length{1} << 50U), chunk, sequences() > 0 ? config_.watermark : 0);
+}
+
+expected<Plan> Manager::plan(std::span<const Reservation> batch) {
+    begin_call();
+    if (const auto asked = ask(batch); !asked) {
+        return unexpected(asked.error());
+    }
+    return planner_.decide();
+}
+
+// --- what a call is made of -----------------------------------------------------------------------------------------
+
+void Manager::begin_call() noexcept {
+    planner_.start();
+    copies_.clear();
+    cells_ = 0;
+    blocks_taken_ = 0;
+}
+
+void Manager::end_call() noexcept {
+    BlockPool::Batch batch;
+    for (const BlockCopy& copy : copies_) {
+        pool_.give_back(batch, copy.source);
+    }
+}
+
+expected<void> Manager::ask(std::span<const Reservation> batch) {
+    if (batch.empty()) {
+        return unexpected(Error::invalid_argument);
+    }
+    ++batch_mark_;
+    for (const Reservation& reservation : batch) {
+        Sequence* sequence = find(reservation.sequence);
+        if (sequence == nullptr) {
+            return unexpected(Error::unknown_sequence);
+        }
+        if (reservation.cells < 1 || sequence->batch_mark == batch_mark_) {
+            return unexpected(Error::invalid_argument);
+        }
+        sequence->batch_mark = batch_mark_;
+        planner_.ask(reservation.sequence.index, reservation.cells);
+    }
+    return {};
+}
+
+expected<void> Manager::take_what_was_asked() {
+    const Plan plan = planner_.decide();
+    if (plan.verdict != Verdict::ok) {
+        return refuse(plan.verdict);
+    }
+    cells_ = planner_.cells();
+    if (const std::size_t slots = groups() * static_cast<std::size_t>(cells_); slots > slots_.size()) {
+        slots_.resize(slots);
+    }
+    for (const SequencePlan& sequence : planner_.sequence_plans()) {
+        apply(sequence);
+    }
+    promise(blocks_taken_ == plan.blocks_needed, "A1", "an operation took another number of blocks than planned");
+    return {};
+}
+
+void Manager::apply(const SequencePlan& plan) {
+    for (std::uint32_t group = 0; group < groups(); ++group) {
+        drop_before(sequences_.table(plan.index, GroupId{group}), planner_.group_plan(plan, GroupId{group}).first);
+    }
+    for (std::uint32_t group = 0; group < groups(); ++group) {
+        take_blocks(plan, GroupId{group});
+        write_slots(plan, GroupId{group});
+    }
+    sequences_[plan.index].reserved += plan.cells;
+}
+
+void Manager::take_blocks(const SequencePlan& plan, GroupId group) {
+    BlockTable& table = sequences_.table(plan.index, group);
+    const GroupPlan& planned = planner_.group_plan(plan, group);
+    if (planned.copy_cells > 0) {
+        const std::uint32_t tail = table.size() - 1;
+        const BlockCopy copy{group, table[tail], take(), planned.copy_cells};
+        table.replace(tail, copy.destination);
+        copies_.push_back(copy);  // the source's reference goes in end_call()
+        ++statistics_.copies;
+        statistics_.copied_cells += copy.cells;
+    } else if (planned.fills_hole) {
+        table.fill_tail_hole(take(), plan.begin);
+    }
+    while (table.size() < planned.end) {
+        table.append(take());
+    }
+}
+
+void Manager::write_slots(const SequencePlan& plan, GroupId group) {
+    const BlockTable& table = sequences_.table(plan.index, group);
+    Slot* out = slots_.data() + (to_index(group) * cells_ + plan.cells_before);
+    const Length end = plan.begin + plan.cells;
+    for (Length position = plan.begin; position < end;) {
+        const BlockId block = table[static_cast<std::uint32_t>(shape_.index(position))];
+        const Length offset = shape_.offset(position);
+        const Length in_block = std::min(end - position, Length{shape_.size()} - offset);
+        std::iota(out, out + in_block, shape_.begin(to_index(block)) + offset);
+        out += in_block;
+        position += in_block;
+    }
+}
+
+void Manager::commit_cells(std::uint32_t index, Length cells) {
+    Sequence& sequence = sequences_[index];
+    sequence.length += cells;
+    sequence.reserved -= cells;
+    statistics_.committed_tokens += static_cast<std::uint64_t>(cells);
+    if (config_.window_release != WindowRelease::commit) {
+        return;
+    }
+    for (std::uint32_t group = 0; group < groups(); ++group) {
+        BlockTable& table = sequences_.table(index, GroupId{group});
+        const Length keep =
+            keep_from_after_commit(sequence.length, config_.groups[group].window, config_.rewind_slack);
+        drop_before(table, table.first_after(shape_, keep));
+    }
+}
+
+void Manager::drop_before(BlockTable& table, std::uint32_t first) {
+    if (first == table.first()) {
+        return;
+    }
+    BlockPool::Batch batch;
+    pool_.give_back(batch, table.run_part().first(first - table.first()));
+    table.drop_front(first);
+}
+
+void Manager::shrink(std::uint32_t index, Length length) {
+    for (std::uint32_t group = 0; group < groups(); ++group) {
+        BlockTable& table = sequences_.table(index, GroupId{group});
+        const std::uint32_t end = table.end_after(shape_, length);
+        BlockPool::Batch batch;
+        pool_.give_back(batch, table.run_part().subspan(std::max(end, table.first()) - table.first()));
+        pool_.give_back(batch, table.sink_part().subspan(std::min(end, table.sinks())));
+        table.shrink(shape_, length);
+    }
+    sequences_[index].length = length;
+    sequences_[index].reserved = 0;
+}
+
+BlockId Manager::take() noexcept {
+    ++blocks_taken_;
+    ++statistics_.blocks_taken;
+    return pool_.take().block;
+}
+
+Step Manager::step() const noexcept {
+    return {std::span(slots_).first(groups() * static_cast<std::size_t>(cells_)), copies_, cells_, blocks_taken_};
+}
+
+unexpected<Error> Manager::refuse(Verdict verdict) noexcept {
+    ++(verdict == Verdict::later ? statistics_.refused_later : statistics_.refused_never);
+    return unexpected(verdict == Verdict::later ? Error::later : Error::never);
+}
+
+Sequence* Manager::find(SequenceHandle handle) noexcept {
+    return sequences_.find(handle) == nullptr ? nullptr : &sequences_[handle.index];
+}
+
+// --- questions ------------------------------------------------------------------------------------------------------
+
+expected<Length> Manager::length(SequenceHandle sequence) const {
+    const Sequence* found = sequences_.find(sequence);
+    return found == nullptr ? expected<Length>(unexpected(Error::unknown_sequence)) : found->length;
+}
+
+expected<Length> Manager::reserved(SequenceHandle sequence) const {
+    const Sequence* found = sequences_.find(sequence);
+    return found == nullptr ? expected<Length>(unexpected(Error::unknown_sequence)) : found->reserved;
+}
+
+expected<TableView> Manager::table(SequenceHandle sequence, GroupId group) const {
+    const Sequence* found = sequences_.find(sequence);
+    if (found == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    if (!is_group(group)) {
+        return unexpected(Error::invalid_argument);
+    }
+    const BlockTable& table = sequences_.table(sequence.index, group);
+    return TableView{table.sink_part(), table.run_part(), table.first(), table.size(),
+                     table.first_resident(shape_, found->length)};
+}
+
+std::uint64_t Manager::digest() const {
+    Digest digest;
+    pool_.add_to(digest);
+    sequences_.add_to(digest);
+    return digest.value();
+}
+
+// --- bound rows -----------------------------------------------------------------------------------------------------
+
+expected<void> Manager::bind_row(SequenceHandle sequence, GroupId group, std::span<std::int32_t> row) {
+    if (find(sequence) == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    if (!is_group(group) || row.size() < sequences_.table(sequence.index, group).size()) {
+        return unexpected(Error::invalid_argument);
+    }
+    BlockTable& table = sequences_.table(sequence.index, group);
+    // No table is longer than `longest_sequence` entries, so a longer row is as good as one of that length.
+    table.row() = {row.data(), static_cast<std::uint32_t>(std::min<std::size_t>(row.size(), longest_sequence)), 0, 0};
+    table.refresh_row();
+    return {};
+}
+
+expected<void> Manager::unbind_row(SequenceHandle sequence, GroupId group) {
+    if (find(sequence) == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    if (!is_group(group)) {
+        return unexpected(Error::invalid_argument);
+    }
+    sequences_.table(sequence.index, group).row() = {};
+    return {};
+}
+
+expected<RowChange> Manager::take_row_change(SequenceHandle sequence, GroupId group) {
+    if (find(sequence) == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    if (!is_group(group) || sequences_.table(sequence.index, group).row().ids == nullptr) {
+        return unexpected(Error::invalid_argument);
+    }
+    BoundRow& row = sequences_.table(sequence.index, group).row();
+    const RowChange change{row.changed_begin, row.changed_end};
+    row.changed_begin = row.changed_end = 0;
+    return change;
+}
+
+}  // namespace kvpane

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <kvpane/allocator/block_pool.h>
+#include <kvpane/allocator/error.h>
+#include <kvpane/allocator/ids.h>
+#include <kvpane/blocktable/block_shape.h>
+#include <kvpane/blocktable/block_table.h>
+#include <kvpane/blocktable/config.h>
+#include <kvpane/blocktable/plan.h>
+#include <kvpane/blocktable/planner.h>
+#include <kvpane/blocktable/sequences.h>
+#include <kvpane/blocktable/statistics.h>
+
+namespace kvpane {
+
+// One sequence's share of a reserve() call.
+struct Reservation {
+    SequenceHandle sequence;
+    Length cells = 1;
+};
+
+// A prompt to admit.
+struct Prompt {
+    std::span<const Token> tokens;    // [length], at least one
+    std::optional<Length> compute{};  // commit only the first so many uncached tokens; nothing = all of them
+};
+
+// One copy-on-write: the engine copies the first `cells` cells of `source` to `destination` in the layers of `group`,
+// in the order in which copies were handed out and before it writes any slot of the same Step. No block is the source
+// of one copy and the destination of another within one Step.
+struct BlockCopy {
+    GroupId group;
+    BlockId source;
+    BlockId destination;
+    std::uint32_t cells;
+
+    friend bool operator==(const BlockCopy&, const BlockCopy&) = default;
+};
+
+// What an operation handed out. The spans point into the Manager and stay valid until its next non-const call.
+struct Step {
+    std::span<const Slot> slots;        // [n_groups, cells] of each reservation in order, positions ascending
+    std::span<const BlockCopy> copies;  // [n_copies]
+    Length cells = 0;                   // of the whole batch
+    std::int64_t blocks_taken = 0;      // in all groups, destinations of copies included
+
+    // [cells]
+    std::span<const Slot> slots_of(GroupId group) const {
+        return slots.subspan(to_index(group) * static_cast<std::size_t>(cells), static_cast<std::size_t>(cells));
+    }
+};
+
+struct Admission {
+    SequenceHandle sequence;
+    Length cached_tokens = 0;  // length of the reused prefix
+    Step step;                 // for the tokens that were committed
+};
+
+// A read-only view of one block table; valid until the next non-const call of the Manager.
+struct TableView {
+    std::span<const BlockId> sinks;  // logical blocks [0, sinks.size())
+    std::span<const BlockId> run;    // logical blocks [run_begin, size)
+    std::uint32_t run_begin = 0;
+    std::uint32_t size = 0;     // logical blocks, holes included
+    Length first_resident = 0;  // start of the unbroken run of cells that ends at the tail
+
+    // The block at a logical index; null_block for holes and beyond the end.
+    BlockId operator[](std::size_t entry) const {
+        if (entry < sinks.size()) {
+            return sinks[entry];
+        }
+        return entry >= run_begin && entry < size ? run[entry - run_begin] : null_block;
+    }
+    std::size_t held() const { return sinks.size() + run.size(); }
+};
+
+// Entries of a bound row that were written since the last take; empty when begin == end.
+struct RowChange {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+};
+
+// The memory manager that an engine embeds: block tables for sequences in several attention groups over one pool.
+//
+// One object per device, owned by the scheduling thread: non-const members need external synchronisation, const members
+// may run in parallel with each other. Nothing reads a clock, a global or a random source: equal calls give equal ids.
+// After construction no operation allocates in steady state (see Config::expected_sequences).
+//
+// ERRORS. Every operation is all or nothing: an Error leaves digest() as it was. Those that take a handle report
+// unknown_sequence for a stale or foreign one; this is not repeated below. `slots`, `cells`, `copies`: see Step.
+class Manager {
+public:
+    // REQUIRES validate(config) finds nothing; else throws std::invalid_argument with its sentence.
+    explicit Manager(Config config);
+
+    Manager(const Manager&) = delete;
+    Manager& operator=(const Manager&) = delete;
+
+    // --- operations -------------------------------------------------------------------------------------------------
+
+    // Creates a sequence, reserves and commits the prompt (its first `compute` uncached tokens; compute 0: nothing).
+    // COST O(tokens). ERRORS later, never, invalid_argument (empty prompt, negative token or compute).
+    expected<Admission> admit(const Prompt& prompt);
+
+    // Hands out cells for the next positions of each sequence, in order; they are not history until commit(). First
+    // gives back the blocks that no query from here on sees; a shared tail block is replaced by a copy.
+    // COST O(batch + cells + blocks dropped). ERRORS later, never, invalid_argument (cells < 1, a sequence twice).
+    expected<Step> reserve(std::span<const Reservation> batch);
+
+    // The first tokens.size() reserved cells now hold these tokens. An empty commit does nothing.
+    // COST O(tokens). ERRORS not_reserved, invalid_argument (negative token).
+    expected<void> commit(SequenceHandle sequence, std::span<const Token> tokens);
+
+    // Gives back what is reserved and not committed; nothing when nothing is.
+    expected<void> cancel(SequenceHandle sequence);
+
+    // reserve() and commit() in one call. ERRORS later, never, busy, invalid_argument (no tokens, negative token).
+    expected<Step> append(SequenceHandle sequence, std::span<const Token> tokens);
+
+    // One token for each sequence: reserves for all in order, then commits in order.
+    // REQUIRES as many tokens as sequences, else invalid_argument. ERRORS as append().
+    expected<Step> append_batch(std::span<const SequenceHandle> sequences, std::span<const Token> tokens);
+
+    // A child with the same history, or its first `at` tokens; it shares every block, nothing is copied now.
+    // COST O(blocks shared). ERRORS busy, window_evicted, invalid_argument (at < 0 or beyond the length).
+    expected<SequenceHandle> fork(SequenceHandle parent, std::optional<Length> at = std::nullopt);
+
+    // Forgets everything from position `length` on, and what is reserved.
+    // COST O(blocks dropped). ERRORS window_evicted, invalid_argument (length < 0 or beyond the length).
+    expected<void> truncate(SequenceHandle sequence, Length length);
+
+    // Ends the sequence. COST O(blocks held).
+    expected<void> release(SequenceHandle sequence);
+
+    // A device step is in flight: what is given up until it ends stays fenced. ERRORS invalid_argument (already open).
+    expected<void> step_begin(StepId step);
+
+    // ERRORS invalid_argument (not open).
+    expected<void> step_end(StepId step);
+
+    // --- plans: the same function that the operations use; they change nothing -------------------------------------
+
+    // A new sequence of `count` tokens, fed in chunks of `chunk` (0 = all at once). COST O(groups * block_size).
+    // ERRORS invalid_argument (count < 1, chunk < 0).
+    expected<Plan> plan_prompt(Length count, Length chunk = 0) const;
+
+    // What reserve(batch) would need. Not const: it uses the Manager's scratch memory.
+    // ERRORS as reserve(), later and never aside: these are the verdict.
+    expected<Plan> plan(std::span<const Reservation> batch);
+
+    // --- questions --------------------------------------------------------------------------------------------------
+
+    const Config& config() const noexcept { return config_; }
+    const BlockPool& pool() const noexcept { return pool_; }
+    const Statistics& statistics() const noexcept { return statistics_; }
+    std::uint32_t groups() const noexcept { return static_cast<std::uint32_t>(config_.groups.size()); }
+    std::uint32_t sequences() const noexcept { return sequences_.alive(); }
+    bool is_alive(SequenceHandle sequence) const noexcept { return sequences_.find(sequence) != nullptr; }
+
+    expected<Length> length(SequenceHandle sequence) const;    // committed tokens
+    expected<Length> reserved(SequenceHandle sequence) const;  // cells handed out and not committed
+
+    // ERRORS invalid_argument (no such group).
+    expected<TableView> table(SequenceHandle sequence, GroupId group) const;
+
+    // A digest of everything that decides future behaviour (statistics aside). COST O(pool + tables).
+    std::uint64_t digest() const;
+
+    // --- bound rows -------------------------------------------------------------------------------------------------
+
+    // From now on `row` (the caller's memory, int32 block ids by logical block, 0 for holes and behind the end) mirrors
+    // the sequence's table in `group`, until unbind_row() or the end of the sequence; the memory must live as long.
+    // The whole row counts as changed. An operation that would outgrow the row is Error::never.
+    // COST O(row). ERRORS invalid_argument (no such group, or the row is shorter than the table is now).
+    expected<void> bind_row(SequenceHandle sequence, GroupId group, std::span<std::int32_t> row);
+    expected<void> unbind_row(SequenceHandle sequence, GroupId group);
+
+    // The entries to upload; taking them starts a new list. ERRORS invalid_argument (no such group, no row bound).
+    expected<RowChange> take_row_change(SequenceHandle sequence, GroupId group);
+
+private:
+    friend struct Tamper;  // tests only: breaks a state on purpose to see it caught
+
+    // Starts a call: what the last one handed out is gone. end_call() gives back the sources of its copies, last.
+    void begin_call() noexcept;
+    void end_call() noexcept;
+
+    expected<void> ask(std::span<const Reservation> batch);
+    expected<void> take_what_was_asked();
+    void apply(const SequencePlan& plan);
+    void take_blocks(const SequencePlan& plan, GroupId group);
+    void write_slots(const SequencePlan& plan, GroupId group);
+    void commit_cells(std::uint32_t index, Length cells);
+    void drop_before(BlockTable& table, std::uint32_t first);
+    void shrink(std::uint32_t index, Length length);
+    BlockId take() noexcept;
+    Step step() const noexcept;
+    unexpected<Error> refuse(Verdict verdict) noexcept;
+    Sequence* find(SequenceHandle handle) noexcept;
+    bool is_group(GroupId group) const noexcept { return to_index(group) < groups(); }
+
+    Config config_;
+    BlockShape shape_;
+    BlockPool pool_;
+    Sequences sequences_;
+    Planner planner_;
+    Statistics statistics_;
+    std::uint64_t batch_mark_ = 0;  // the latest batch; see Sequence::batch_mark
+
+    // What the current call hands out; kept so that a Step can point into it and nothing is allocated anew.
+    std::vector<Slot> slots_;         // [n_groups, cells_]; only grows
+    std::vector<BlockCopy> copies_;
+    std::vector<Reservation> batch_;  // append_batch's reservations
+    Length cells_ = 0;
+    std::int64_t blocks_taken_ = 0;
+};
+
+}  // namespace kvpane

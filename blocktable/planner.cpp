@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/blocktable/planner.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include <kvpane/blocktable/window.h>
+
+namespace kvpane {
+
+// --- Holders --------------------------------------------------------------------------------------------------------
+
+std::uint32_t Planner::Holders::left(BlockId block, const BlockPool& pool) const noexcept {
+    const std::uint32_t word = words_[to_index(block)];
+    return (word & known_bit) != 0 ? word & count_mask : pool.refs(block);
+}
+
+void Planner::Holders::drop_one(BlockId block, const BlockPool& pool) {
+    std::uint32_t& word = words_[to_index(block)];
+    if ((word & known_bit) == 0) {
+        word = known_bit | pool.refs(block);
+        known_.push_back(block);
+    }
+    --word;
+}
+
+void Planner::Holders::add_one(BlockId block) {
+    std::uint32_t& word = words_[to_index(block)];
+    if (word == 0) {
+        word = known_bit;
+        known_.push_back(block);
+    }
+    ++word;
+}
+
+void Planner::Holders::clear() noexcept {
+    for (const BlockId block : known_) {
+        words_[to_index(block)] = 0;
+    }
+    known_.clear();
+}
+
+// --- batches --------------------------------------------------------------------------------------------------------
+
+Planner::Planner(const Config& config, const BlockShape& shape, const BlockPool& pool, const Sequences& sequences)
+    : config_(config), shape_(shape), pool_(pool), sequences_(sequences), holders_(pool.blocks()) {}
+
+Length Planner::limit() const noexcept { return config_.max_length > 0 ? config_.max_length : longest_sequence; }
+
+void Planner::start() noexcept {
+    asked_.clear();
+    groups_.clear();
+    cells_ = 0;
+    too_long_ = false;
+}
+
+void Planner::ask(std::uint32_t index, Length cells) {
+    const Sequence& sequence = sequences_[index];
+    const Length begin = sequence.length + sequence.reserved;
+    too_long_ = too_long_ || cells > limit() - begin;
+    // Beyond the limit the verdict is `never` anyway; 2^40 keeps the sums of a batch far from overflow.
+    const Length countable = std::min(cells, Length{1} << 40U);
+    asked_.push_back({index, begin, countable, cells_, groups_.size()});
+    groups_.resize(groups_.size() + sequences_.groups());
+    cells_ += countable;
+}
+
+Plan Planner::decide() {
+    const Play now = play(pool_.idle_blocks(), !pool_.step_is_open());
+    holders_.clear();
+    Plan plan{Verdict::ok, now.taken, now.copies};
+    if (too_long_) {
+        plan.verdict = Verdict::never;
+    } else if (!now.fits) {
+        plan.verdict = fits_alone() ? Verdict::later : Verdict::never;
+    }
+    return plan;
+}
+
+Planner::Play Planner::play(std::int64_t room, bool dropped_is_room) {
+    Play play{room, dropped_is_room};
+    for (const SequencePlan& plan : asked_) {
+        for (std::uint32_t group = 0; group < sequences_.groups(); ++group) {
+            plan_drop(plan, GroupId{group}, play);
+        }
+        std::int64_t taken = 0;
+        for (std::uint32_t group = 0; group < sequences_.groups(); ++group) {
+            taken += plan_take(plan, GroupId{group}, play);
+        }
+        play.taken += taken;
+        play.room -= taken;
+        play.fits = play.fits && play.room >= 0;
+    }
+    return play;
+}
+
+void Planner::plan_drop(const SequencePlan& plan, GroupId group, Play& play) {
+    const BlockTable& table = sequences_.table(plan.index, group);
+    const Length keep =
+        keep_from(sequences_[plan.index].length, config_.groups[to_index(group)].window, config_.rewind_slack);
+    const std::uint32_t first = table.first_after(shape_, keep);
+    planned(plan, group).first = first;
+    for (std::uint32_t entry = table.first(); entry < first; ++entry) {
+        const BlockId block = table[entry];
+        const bool last_holder = holders_.left(block, pool_) == 1;
+        if (!last_holder || holders_.is_source(block)) {
+            holders_.drop_one(block, pool_);
+        }
+        // The source of a copy joins the queue after everything else of the call: it is no room for it.
+        if (last_holder && play.dropped_is_room && !holders_.is_source(block)) {
+            ++play.room;
+        }
+    }
+}
+
+std::int64_t Planner::plan_take(const SequencePlan& plan, GroupId group, Play& play) {
+    const BlockTable& table = sequences_.table(plan.index, group);
+    GroupPlan& out = planned(plan, group);
+    const Length end = shape_.blocks_for(plan.begin + plan.cells);
+    std::int64_t taken = end - Length{table.size()};
+    if (const Length offset = shape_.offset(plan.begin); offset != 0) {
+        const std::uint32_t tail = table.size() - 1;
+        if (!table.holds(tail)) {
+            out.fills_hole = true;
+            ++taken;
+        } else if (const BlockId block = table[tail]; holders_.left(block, pool_) > 1) {
+            holders_.drop_one(block, pool_);
+            holders_.mark_source(block);
+            out.copy_cells = static_cast<std::uint32_t>(offset);
+            ++play.copies;
+            ++taken;
+        }
+    }
+    if (const BoundRow& row = table.row(); row.ids != nullptr && end > Length{row.capacity}) [[unlikely]] {
+        too_long_ = true;
+    }
+    out.end = static_cast<std::uint32_t>(end);
+    return taken;
+}
+
+// Whether the batch would fit if its sequences had the pool to themselves. Blocks that they share with others stay
+// theirs, but need no copy then.
+bool Planner::fits_alone() {
+    for (const SequencePlan& plan : asked_) {
+        for (std::uint32_t group = 0; group < sequences_.groups(); ++group) {
+            const BlockTable& table = sequences_.table(plan.index, GroupId{group});
+            std::ranges::for_each(table.sink_part(), [&](BlockId block) { holders_.add_one(block); });
+            std::ranges::for_each(table.run_part(), [&](BlockId block) { holders_.add_one(block); });
+        }
+    }
+    const auto held = static_cast<std::int64_t>(holders_.blocks());
+    const bool fits = play(std::int64_t{pool_.blocks()} - held, true).fits;
+    holders_.clear();
+    return fits;
+}
+
+// --- prompts --------------------------------------------------------------------------------------------------------
+
+// Blocks that a lone new sequence holds while the cells of positions [begin, end) are written.
+std::int64_t Planner::prompt_blocks(Length begin, Length end) const noexcept {
+    std::int64_t blocks = 0;
+    for (const GroupConfig& group : config_.groups) {
+        const Length first = shape_.index(keep_from(begin, group.window, config_.rewind_slack));
+        blocks += shape_.blocks_for(end) - first + std::min(first, shape_.blocks_for(group.sinks));
+    }
+    return blocks;
+}
+
+Plan Planner::prompt(Length count, Length chunk, std::int64_t watermark) const {
+    const Length step = chunk == 0 ? std::max<Length>(count, 1) : chunk;
+    const Length chunks = count / step + (count % step != 0 ? 1 : 0);
+    // A chunk that begins one block further holds at least as much, so the peak is among the last chunks: one for each
+    // offset in a block at which a chunk can begin, and the last one, which may be short.
+    const Length offsets = Length{shape_.size()} / std::gcd(Length{shape_.size()}, step);
+    Plan plan;
+    for (Length i = std::max<Length>(0, chunks - 1 - offsets); i < chunks; ++i) {
+        const Length begin = i * step;
+        plan.blocks_needed = std::max(plan.blocks_needed, prompt_blocks(begin, begin + std::min(step, count - begin)));
+    }
+    // While a device step is open, what the windows drop is fenced: then every block of the prompt comes from the room.
+    std::int64_t from_room = plan.blocks_needed;
+    if (pool_.step_is_open()) {
+        from_room = shape_.blocks_for(count) * Length{sequences_.groups()};
+    }
+    const std::int64_t room = pool_.idle_blocks();
+    if (count > limit() || plan.blocks_needed > std::int64_t{pool_.blocks()}) {
+        plan.verdict = Verdict::never;
+    } else if (from_room > room || prompt_blocks(0, std::min(step, count)) > room - watermark) {
+        plan.verdict = Verdict::later;
+    }
+    return plan;
+}
+
+}  // namespace kvpane

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <kvpane/allocator/block_pool.h>
+#include <kvpane/allocator/ids.h>
+#include <kvpane/blocktable/block_shape.h>
+#include <kvpane/blocktable/config.h>
+#include <kvpane/blocktable/plan.h>
+#include <kvpane/blocktable/sequences.h>
+
+namespace kvpane {
+
+// What one sequence asks for in a batch.
+struct SequencePlan {
+    std::uint32_t index = 0;    // slot of the sequence
+    Length begin = 0;           // first position whose cell is asked for
+    Length cells = 0;           // so many from there on
+    Length cells_before = 0;    // of the batch: where this sequence's slots start
+    std::size_t groups_at = 0;  // its GroupPlans start here
+};
+
+// What that means in one group.
+struct GroupPlan {
+    std::uint32_t first = 0;       // drop the blocks before this one: no query from here on sees them
+    std::uint32_t copy_cells = 0;  // the tail block is shared: copy this many cells into a new one (0 = no copy)
+    bool fills_hole = false;       // the tail's earlier cells are gone: a new block goes into the hole
+    std::uint32_t end = 0;         // the table's size afterwards
+};
+
+// The one place that says what an operation takes. A plan is made completely before anything is applied, and applying
+// it cannot fail.
+//
+// A batch is planned by playing it through in the order in which it will be applied (each sequence: first drop what
+// left the windows, then take), on the counts alone: the room, and how many holders each shared block would have left.
+class Planner {
+public:
+    // The references must outlive the planner.
+    Planner(const Config& config, const BlockShape& shape, const BlockPool& pool, const Sequences& sequences);
+
+    // Starts a batch. The vectors keep their capacity.
+    void start() noexcept;
+
+    // Adds `cells` cells for the living sequence in slot `index`.
+    void ask(std::uint32_t index, Length cells);
+
+    // Decides about everything that was asked for. ENSURES with verdict ok, applying the sequence plans in order
+    // takes exactly blocks_needed blocks and finds them in the queue. COST O(batch + blocks dropped); with verdict
+    // `later` or `never` also O(blocks held by the batch).
+    Plan decide();
+
+    // A new sequence of `count` tokens in chunks of `chunk` (0 = all at once); `watermark` blocks of the room are left
+    // to others by the first chunk. COST O(groups * block_size), however long the prompt.
+    Plan prompt(Length count, Length chunk, std::int64_t watermark) const;
+
+    // The longest sequence that the configuration allows.
+    Length limit() const noexcept;
+
+    Length cells() const noexcept { return cells_; }  // of everything that was asked for
+    std::span<const SequencePlan> sequence_plans() const noexcept { return asked_; }
+    const GroupPlan& group_plan(const SequencePlan& plan, GroupId group) const noexcept {
+        return groups_[plan.groups_at + to_index(group)];
+    }
+
+private:
+    friend struct Tamper;
+
+    // How many holders a block would have left, while a batch is played through. Only shared blocks are written down.
+    class Holders {
+    public:
+        explicit Holders(std::uint32_t blocks) : words_(blocks + std::size_t{1}) {}
+
+        std::uint32_t left(BlockId block, const BlockPool& pool) const noexcept;
+        void drop_one(BlockId block, const BlockPool& pool);
+        void add_one(BlockId block);  // counts from zero: what the pool says is not asked
+        void mark_source(BlockId block) noexcept { words_[to_index(block)] |= source_bit; }
+        bool is_source(BlockId block) const noexcept { return (words_[to_index(block)] & source_bit) != 0; }
+        std::size_t blocks() const noexcept { return known_.size(); }
+        void clear() noexcept;
+
+    private:
+        static constexpr std::uint32_t known_bit = 1U << 31U;
+        static constexpr std::uint32_t source_bit = 1U << 30U;
+        static constexpr std::uint32_t count_mask = source_bit - 1;
+
+        std::vector<std::uint32_t> words_;  // [blocks + 1] count and bits; 0 when not known
+        std::vector<BlockId> known_;
+    };
+
+    // A batch while it is played through.
+    struct Play {
+        std::int64_t room = 0;
+        bool dropped_is_room = true;  // false while a device step is open: what is dropped now is fenced
+        std::int64_t taken = 0;
+        std::int64_t copies = 0;
+        bool fits = true;
+    };
+
+    Play play(std::int64_t room, bool dropped_is_room);
+    void plan_drop(const SequencePlan& plan, GroupId group, Play& play);
+    std::int64_t plan_take(const SequencePlan& plan, GroupId group, Play& play);
+    bool fits_alone();
+    std::int64_t prompt_blocks(Length begin, Length end) const noexcept;
+
+    GroupPlan& planned(const SequencePlan& plan, GroupId group) noexcept {
+        return groups_[plan.groups_at + to_index(group)];
+    }
+
+    const Config& config_;
+    const BlockShape& shape_;
+    const BlockPool& pool_;
+    const Sequences& sequences_;
+    std::vector<SequencePlan> asked_;
+    std::vector<GroupPlan> groups_;  // [asked, n_groups]
+    Holders holders_;
+    Length cells_ = 0;
+    bool too_long_ = false;  // something asked for passes limit(), or the row that mirrors its table
+};
+
+}  // namespace kvpane

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/blocktable/sequences.h>
+
+namespace kvpane {
+
+Sequences::Sequences(const Config& config)
+    : expected_entries_(static_cast<std::size_t>(BlockShape(config.block_size).blocks_for(config.expected_length))),
+      groups_(static_cast<std::uint32_t>(config.groups.size())), instance_(config.instance) {
+    const BlockShape shape(config.block_size);
+    for (const GroupConfig& group : config.groups) {
+        sink_blocks_.push_back(static_cast<std::uint32_t>(shape.blocks_for(group.sinks)));
+    }
+    sequences_.reserve(config.expected_sequences);
+    tables_.reserve(std::size_t{config.expected_sequences} * groups_);
+    free_slots_.reserve(config.expected_sequences);
+    for (std::uint32_t i = 0; i < config.expected_sequences; ++i) {
+        add_slot();
+    }
+    // A stack: the slots are handed out in ascending order at first.
+    for (std::uint32_t i = config.expected_sequences; i > 0; --i) {
+        free_slots_.push_back(i - 1);
+    }
+}
+
+void Sequences::add_slot() {
+    sequences_.emplace_back();
+    for (const std::uint32_t sink_blocks : sink_blocks_) {
+        tables_.emplace_back(sink_blocks).reserve(expected_entries_);
+    }
+}
+
+std::uint32_t Sequences::create() {
+    if (free_slots_.empty()) {
+        add_slot();
+        free_slots_.reserve(sequences_.capacity());  // so that destroy() never allocates
+        free_slots_.push_back(static_cast<std::uint32_t>(sequences_.size() - 1));
+    }
+    const std::uint32_t index = free_slots_.back();
+    free_slots_.pop_back();
+    ++sequences_[index].generation;
+    ++alive_;
+    return index;
+}
+
+void Sequences::destroy(std::uint32_t index) noexcept {
+    for (std::uint32_t group = 0; group < groups_; ++group) {
+        table(index, GroupId{group}).clear();
+    }
+    Sequence& sequence = sequences_[index];
+    sequence.length = 0;
+    sequence.reserved = 0;
+    ++sequence.generation;
+    free_slots_.push_back(index);
+    --alive_;
+}
+
+const Sequence* Sequences::find(SequenceHandle handle) const noexcept {
+    if (handle.instance != instance_ || handle.index >= sequences_.size()) {
+        return nullptr;
+    }
+    const Sequence& sequence = sequences_[handle.index];
+    return sequence.alive() && sequence.generation == handle.generation ? &sequence : nullptr;
+}
+
+SequenceHandle Sequences::handle(std::uint32_t index) const noexcept {
+    return {index, sequences_[index].generation, instance_};
+}
+
+void Sequences::add_to(Digest& digest) const noexcept {
+    digest.add(alive_);
+    for (const std::uint32_t slot : free_slots_) {
+        digest.add(slot);
+    }
+    for (std::uint32_t index = 0; index < sequences_.size(); ++index) {
+        const Sequence& sequence = sequences_[index];
+        digest.add(sequence.generation);
+        if (!sequence.alive()) {
+            continue;
+        }
+        digest.add(static_cast<std::uint64_t>(sequence.length));
+        digest.add(static_cast<std::uint64_t>(sequence.reserved));
+        for (std::uint32_t group = 0; group < groups_; ++group) {
+            table(index, GroupId{group}).add_to(digest);
+        }
+    }
+}
+
+}  // namespace kvpane
