@@ -32,7 +32,7 @@ bool BlockTable::holds_cells(const BlockShape& shape, Length begin, Length end) 
     return !run_is_empty() && behind_sinks >= std::max(shape.begin(first_), missing_below_);
 }
 
-void BlockTable::append(BlockId block) {
+void BlockTable::append(BlockId block) noexcept {
     const std::uint32_t entry = size();
     blocks_.push_back(block);
     if (entry < sink_blocks_) {
@@ -83,7 +83,7 @@ void BlockTable::shrink(const BlockShape& shape, Length length) noexcept {
     blocks_.resize(new_size);
 }
 
-void BlockTable::assign_prefix(const BlockTable& parent, const BlockShape& shape, Length length) {
+void BlockTable::assign_prefix(const BlockTable& parent, const BlockShape& shape, Length length) noexcept {
     const auto entries = static_cast<std::ptrdiff_t>(shape.blocks_for(length));
     blocks_.assign(parent.blocks_.begin(), parent.blocks_.begin() + entries);
     first_ = std::min(parent.first_, size());

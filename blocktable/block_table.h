@@ -67,7 +67,15 @@ public:
 
     // --- changes, O(1) each unless noted ----------------------------------------------------------------------------
 
-    void append(BlockId block);
+    // Makes room for `entries` in all, so that what follows cannot fail. Grows geometrically.
+    void reserve(std::size_t entries) {
+        if (entries > blocks_.capacity()) {
+            blocks_.reserve(std::max(entries, 2 * blocks_.capacity()));
+        }
+    }
+
+    // REQUIRES room for one more entry, see reserve().
+    void append(BlockId block) noexcept;
     void replace(std::uint32_t entry, BlockId block) noexcept;
 
     // Fills the hole at the tail: the run starts there, its cells below `position` are missing.
@@ -79,11 +87,12 @@ public:
     // Shrinks to `length` cells, the blocks from end_after() on forgotten.
     void shrink(const BlockShape& shape, Length length) noexcept;
 
-    // Becomes a copy of the first `length` cells of `parent`. COST O(entries of the parent).
-    void assign_prefix(const BlockTable& parent, const BlockShape& shape, Length length);
+    // Becomes a copy of the first `length` cells of `parent`. REQUIRES room for its entries, see reserve().
+    // COST O(entries), holes included.
+    void assign_prefix(const BlockTable& parent, const BlockShape& shape, Length length) noexcept;
 
+    // Forgets everything, the bound row too; keeps its memory.
     void clear() noexcept;
-    void reserve(std::size_t entries) { blocks_.reserve(entries); }
 
     BoundRow& row() noexcept { return row_; }
     const BoundRow& row() const noexcept { return row_; }

@@ -48,13 +48,14 @@ expected<Admission> Manager::admit(const Prompt& prompt) {
         return refuse(plan.verdict);
     }
     begin_call();
-    const std::uint32_t index = sequences_.create();
+    const std::uint32_t index = sequences_.next();
     if (computed > 0) {
         planner_.ask(index, computed);
         const auto taken = take_what_was_asked();
         promise(taken.has_value(), "A1", "an admission that was planned did not fit");
         commit_cells(index, computed);
     }
+    sequences_.create();
     end_call();
     ++statistics_.admitted;
     if (config_.prefix_cache.enabled) {
@@ -168,7 +169,11 @@ expected<SequenceHandle> Manager::fork(SequenceHandle parent, std::optional<Leng
             return unexpected(Error::window_evicted);
         }
     }
-    const std::uint32_t child = sequences_.create();
+    const std::uint32_t child = sequences_.next();
+    for (std::uint32_t group = 0; group < groups(); ++group) {
+        sequences_.table(child, GroupId{group}).reserve(static_cast<std::size_t>(shape_.blocks_for(length)));
+    }
+    sequences_.create();
     sequences_[child].length = length;
     for (std::uint32_t group = 0; group < groups(); ++group) {
         BlockTable& table = sequences_.table(child, GroupId{group});
@@ -271,10 +276,7 @@ expected<void> Manager::take_what_was_asked() {
     if (plan.verdict != Verdict::ok) {
         return refuse(plan.verdict);
     }
-    cells_ = planner_.cells();
-    if (const std::size_t slots = groups() * static_cast<std::size_t>(cells_); slots > slots_.size()) {
-        slots_.resize(slots);
-    }
+    make_room(plan);
     for (const SequencePlan& sequence : planner_.sequence_plans()) {
         apply(sequence);
     }
@@ -282,20 +284,40 @@ expected<void> Manager::take_what_was_asked() {
     return {};
 }
 
-void Manager::apply(const SequencePlan& plan) {
-    for (std::uint32_t group = 0; group < groups(); ++group) {
-        drop_before(sequences_.table(plan.index, GroupId{group}), planner_.group_plan(plan, GroupId{group}).first);
+// All memory that applying the plan needs, so that it cannot fail half-way.
+void Manager::make_room(const Plan& plan) {
+    cells_ = planner_.cells();
+    if (const std::size_t slots = groups() * static_cast<std::size_t>(cells_); slots > slots_.size()) {
+        slots_.resize(slots);
+    }
+    if (const auto copies = static_cast<std::size_t>(plan.copies); copies > copies_.capacity()) {
+        copies_.reserve(2 * copies);
+    }
+    for (const SequencePlan& sequence : planner_.sequence_plans()) {
+        for (std::uint32_t group = 0; group < groups() && !sequence.is_quiet; ++group) {
+            sequences_.table(sequence.index, GroupId{group}).reserve(planner_.group_plans(sequence)[group].end);
+        }
+    }
+}
+
+void Manager::apply(const SequencePlan& plan) noexcept {
+    if (!plan.is_quiet) {
+        const std::span<const GroupPlan> planned = planner_.group_plans(plan);
+        for (std::uint32_t group = 0; group < groups(); ++group) {
+            drop_before(sequences_.table(plan.index, GroupId{group}), planned[group].first);
+        }
+        for (std::uint32_t group = 0; group < groups(); ++group) {
+            take_blocks(plan, GroupId{group}, planned[group]);
+        }
     }
     for (std::uint32_t group = 0; group < groups(); ++group) {
-        take_blocks(plan, GroupId{group});
         write_slots(plan, GroupId{group});
     }
     sequences_[plan.index].reserved += plan.cells;
 }
 
-void Manager::take_blocks(const SequencePlan& plan, GroupId group) {
+void Manager::take_blocks(const SequencePlan& plan, GroupId group, const GroupPlan& planned) noexcept {
     BlockTable& table = sequences_.table(plan.index, group);
-    const GroupPlan& planned = planner_.group_plan(plan, group);
     if (planned.copy_cells > 0) {
         const std::uint32_t tail = table.size() - 1;
         const BlockCopy copy{group, table[tail], take(), planned.copy_cells};
@@ -311,7 +333,7 @@ void Manager::take_blocks(const SequencePlan& plan, GroupId group) {
     }
 }
 
-void Manager::write_slots(const SequencePlan& plan, GroupId group) {
+void Manager::write_slots(const SequencePlan& plan, GroupId group) noexcept {
     const BlockTable& table = sequences_.table(plan.index, group);
     Slot* out = slots_.data() + (to_index(group) * cells_ + plan.cells_before);
     const Length end = plan.begin + plan.cells;
@@ -325,7 +347,7 @@ void Manager::write_slots(const SequencePlan& plan, GroupId group) {
     }
 }
 
-void Manager::commit_cells(std::uint32_t index, Length cells) {
+void Manager::commit_cells(std::uint32_t index, Length cells) noexcept {
     Sequence& sequence = sequences_[index];
     sequence.length += cells;
     sequence.reserved -= cells;
@@ -341,7 +363,7 @@ void Manager::commit_cells(std::uint32_t index, Length cells) {
     }
 }
 
-void Manager::drop_before(BlockTable& table, std::uint32_t first) {
+void Manager::drop_before(BlockTable& table, std::uint32_t first) noexcept {
     if (first == table.first()) {
         return;
     }
@@ -350,7 +372,7 @@ void Manager::drop_before(BlockTable& table, std::uint32_t first) {
     table.drop_front(first);
 }
 
-void Manager::shrink(std::uint32_t index, Length length) {
+void Manager::shrink(std::uint32_t index, Length length) noexcept {
     for (std::uint32_t group = 0; group < groups(); ++group) {
         BlockTable& table = sequences_.table(index, GroupId{group});
         const std::uint32_t end = table.end_after(shape_, length);

@@ -193,12 +193,13 @@ private:
 
     expected<void> ask(std::span<const Reservation> batch);
     expected<void> take_what_was_asked();
-    void apply(const SequencePlan& plan);
-    void take_blocks(const SequencePlan& plan, GroupId group);
-    void write_slots(const SequencePlan& plan, GroupId group);
-    void commit_cells(std::uint32_t index, Length cells);
-    void drop_before(BlockTable& table, std::uint32_t first);
-    void shrink(std::uint32_t index, Length length);
+    void make_room(const Plan& plan);
+    void apply(const SequencePlan& plan) noexcept;
+    void take_blocks(const SequencePlan& plan, GroupId group, const GroupPlan& planned) noexcept;
+    void write_slots(const SequencePlan& plan, GroupId group) noexcept;
+    void commit_cells(std::uint32_t index, Length cells) noexcept;
+    void drop_before(BlockTable& table, std::uint32_t first) noexcept;
+    void shrink(std::uint32_t index, Length length) noexcept;
     BlockId take() noexcept;
     Step step() const noexcept;
     unexpected<Error> refuse(Verdict verdict) noexcept;

@@ -18,8 +18,8 @@ std::uint32_t Planner::Holders::left(BlockId block, const BlockPool& pool) const
 void Planner::Holders::drop_one(BlockId block, const BlockPool& pool) {
     std::uint32_t& word = words_[to_index(block)];
     if ((word & known_bit) == 0) {
+        known_.push_back(block);  // first: should it throw, start() still finds everything to clear
         word = known_bit | pool.refs(block);
-        known_.push_back(block);
     }
     --word;
 }
@@ -27,8 +27,8 @@ void Planner::Holders::drop_one(BlockId block, const BlockPool& pool) {
 void Planner::Holders::add_one(BlockId block) {
     std::uint32_t& word = words_[to_index(block)];
     if (word == 0) {
-        word = known_bit;
         known_.push_back(block);
+        word = known_bit;
     }
     ++word;
 }
@@ -49,7 +49,7 @@ Length Planner::limit() const noexcept { return config_.max_length > 0 ? config_
 
 void Planner::start() noexcept {
     asked_.clear();
-    groups_.clear();
+    holders_.clear();
     cells_ = 0;
     too_long_ = false;
 }
@@ -60,9 +60,31 @@ void Planner::ask(std::uint32_t index, Length cells) {
     too_long_ = too_long_ || cells > limit() - begin;
     // Beyond the limit the verdict is `never` anyway; 2^40 keeps the sums of a batch far from overflow.
     const Length countable = std::min(cells, Length{1} << 40U);
-    asked_.push_back({index, begin, countable, cells_, groups_.size()});
-    groups_.resize(groups_.size() + sequences_.groups());
+    asked_.push_back({index, begin, countable, cells_, is_quiet(index, begin, countable)});
     cells_ += countable;
+}
+
+// Fifteen of sixteen decode steps with blocks of 16. Nothing that the rest of the batch does can change the answer:
+// nobody else holds these tail blocks.
+bool Planner::is_quiet(std::uint32_t index, Length begin, Length cells) const noexcept {
+    const Length offset = shape_.offset(begin);
+    if (offset == 0 || offset + cells > Length{shape_.size()}) {
+        return false;
+    }
+    for (std::uint32_t group = 0; group < sequences_.groups(); ++group) {
+        const BlockTable& table = sequences_.table(index, GroupId{group});
+        const BlockId tail = table[table.size() - 1];  // refs of the null block are 0
+        if (pool_.refs(tail) != 1 || first_kept(index, group) != table.first()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The first logical block that the query behind the committed tokens still sees, slack included.
+std::uint32_t Planner::first_kept(std::uint32_t index, std::uint32_t group) const noexcept {
+    const Length keep = keep_from(sequences_[index].length, config_.groups[group].window, config_.rewind_slack);
+    return sequences_.table(index, GroupId{group}).first_after(shape_, keep);
 }
 
 Plan Planner::decide() {
@@ -78,54 +100,56 @@ Plan Planner::decide() {
 }
 
 Planner::Play Planner::play(std::int64_t room, bool dropped_is_room) {
+    const std::uint32_t n_groups = sequences_.groups();
+    if (asked_.size() * n_groups > groups_.size()) {
+        groups_.resize(asked_.size() * n_groups);
+    }
     Play play{room, dropped_is_room};
-    for (const SequencePlan& plan : asked_) {
-        for (std::uint32_t group = 0; group < sequences_.groups(); ++group) {
-            plan_drop(plan, GroupId{group}, play);
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+        const SequencePlan& plan = asked_[i];
+        if (plan.is_quiet) {
+            continue;
         }
-        std::int64_t taken = 0;
-        for (std::uint32_t group = 0; group < sequences_.groups(); ++group) {
-            taken += plan_take(plan, GroupId{group}, play);
+        const auto out = std::span(groups_).subspan(i * n_groups, n_groups);
+        for (std::uint32_t group = 0; group < n_groups; ++group) {
+            out[group].first = plan_drop(plan, group, play);
         }
-        play.taken += taken;
-        play.room -= taken;
+        for (std::uint32_t group = 0; group < n_groups; ++group) {
+            out[group] = plan_take(plan, group, out[group].first, play);
+        }
         play.fits = play.fits && play.room >= 0;
     }
     return play;
 }
 
-void Planner::plan_drop(const SequencePlan& plan, GroupId group, Play& play) {
-    const BlockTable& table = sequences_.table(plan.index, group);
-    const Length keep =
-        keep_from(sequences_[plan.index].length, config_.groups[to_index(group)].window, config_.rewind_slack);
-    const std::uint32_t first = table.first_after(shape_, keep);
-    planned(plan, group).first = first;
+std::uint32_t Planner::plan_drop(const SequencePlan& plan, std::uint32_t group, Play& play) {
+    const BlockTable& table = sequences_.table(plan.index, GroupId{group});
+    const std::uint32_t first = first_kept(plan.index, group);
     for (std::uint32_t entry = table.first(); entry < first; ++entry) {
         const BlockId block = table[entry];
-        const bool last_holder = holders_.left(block, pool_) == 1;
-        if (!last_holder || holders_.is_source(block)) {
+        if (holders_.left(block, pool_) > 1) {
             holders_.drop_one(block, pool_);
-        }
-        // The source of a copy joins the queue after everything else of the call: it is no room for it.
-        if (last_holder && play.dropped_is_room && !holders_.is_source(block)) {
+        } else if (play.dropped_is_room && !holders_.is_source(block)) {
+            // The source of a copy joins the queue after everything else of the call: it is no room for it.
             ++play.room;
         }
     }
+    return first;
 }
 
-std::int64_t Planner::plan_take(const SequencePlan& plan, GroupId group, Play& play) {
-    const BlockTable& table = sequences_.table(plan.index, group);
-    GroupPlan& out = planned(plan, group);
+GroupPlan Planner::plan_take(const SequencePlan& plan, std::uint32_t group, std::uint32_t first, Play& play) {
+    const BlockTable& table = sequences_.table(plan.index, GroupId{group});
     const Length end = shape_.blocks_for(plan.begin + plan.cells);
+    GroupPlan out{.first = first, .end = static_cast<std::uint32_t>(end)};
     std::int64_t taken = end - Length{table.size()};
     if (const Length offset = shape_.offset(plan.begin); offset != 0) {
-        const std::uint32_t tail = table.size() - 1;
-        if (!table.holds(tail)) {
+        const BlockId tail = table[table.size() - 1];
+        if (tail == null_block) {
             out.fills_hole = true;
             ++taken;
-        } else if (const BlockId block = table[tail]; holders_.left(block, pool_) > 1) {
-            holders_.drop_one(block, pool_);
-            holders_.mark_source(block);
+        } else if (holders_.left(tail, pool_) > 1) {
+            holders_.drop_one(tail, pool_);
+            holders_.mark_source(tail);
             out.copy_cells = static_cast<std::uint32_t>(offset);
             ++play.copies;
             ++taken;
@@ -134,8 +158,9 @@ std::int64_t Planner::plan_take(const SequencePlan& plan, GroupId group, Play& p
     if (const BoundRow& row = table.row(); row.ids != nullptr && end > Length{row.capacity}) [[unlikely]] {
         too_long_ = true;
     }
-    out.end = static_cast<std::uint32_t>(end);
-    return taken;
+    play.taken += taken;
+    play.room -= taken;
+    return out;
 }
 
 // Whether the batch would fit if its sequences had the pool to themselves. Blocks that they share with others stay

@@ -20,15 +20,15 @@ struct SequencePlan {
     Length begin = 0;           // first position whose cell is asked for
     Length cells = 0;           // so many from there on
     Length cells_before = 0;    // of the batch: where this sequence's slots start
-    std::size_t groups_at = 0;  // its GroupPlans start here
+    bool is_quiet = false;      // the cells lie in its own tail blocks: nothing is dropped, copied or taken
 };
 
 // What that means in one group.
 struct GroupPlan {
     std::uint32_t first = 0;       // drop the blocks before this one: no query from here on sees them
+    std::uint32_t end = 0;         // the table's size afterwards
     std::uint32_t copy_cells = 0;  // the tail block is shared: copy this many cells into a new one (0 = no copy)
     bool fills_hole = false;       // the tail's earlier cells are gone: a new block goes into the hole
-    std::uint32_t end = 0;         // the table's size afterwards
 };
 
 // The one place that says what an operation takes. A plan is made completely before anything is applied, and applying
@@ -61,8 +61,11 @@ public:
 
     Length cells() const noexcept { return cells_; }  // of everything that was asked for
     std::span<const SequencePlan> sequence_plans() const noexcept { return asked_; }
-    const GroupPlan& group_plan(const SequencePlan& plan, GroupId group) const noexcept {
-        return groups_[plan.groups_at + to_index(group)];
+
+    // [n_groups] REQUIRES decide() said ok, and the sequence is not quiet.
+    std::span<const GroupPlan> group_plans(const SequencePlan& plan) const noexcept {
+        const auto at = static_cast<std::size_t>(&plan - asked_.data());
+        return std::span(groups_).subspan(at * sequences_.groups(), sequences_.groups());
     }
 
 private:
@@ -99,22 +102,20 @@ private:
         bool fits = true;
     };
 
+    bool is_quiet(std::uint32_t index, Length begin, Length cells) const noexcept;
+    std::uint32_t first_kept(std::uint32_t index, std::uint32_t group) const noexcept;
     Play play(std::int64_t room, bool dropped_is_room);
-    void plan_drop(const SequencePlan& plan, GroupId group, Play& play);
-    std::int64_t plan_take(const SequencePlan& plan, GroupId group, Play& play);
+    std::uint32_t plan_drop(const SequencePlan& plan, std::uint32_t group, Play& play);
+    GroupPlan plan_take(const SequencePlan& plan, std::uint32_t group, std::uint32_t first, Play& play);
     bool fits_alone();
     std::int64_t prompt_blocks(Length begin, Length end) const noexcept;
-
-    GroupPlan& planned(const SequencePlan& plan, GroupId group) noexcept {
-        return groups_[plan.groups_at + to_index(group)];
-    }
 
     const Config& config_;
     const BlockShape& shape_;
     const BlockPool& pool_;
     const Sequences& sequences_;
     std::vector<SequencePlan> asked_;
-    std::vector<GroupPlan> groups_;  // [asked, n_groups]
+    std::vector<GroupPlan> groups_;  // [asked, n_groups] those of quiet sequences are left as they were; only grows
     Holders holders_;
     Length cells_ = 0;
     bool too_long_ = false;  // something asked for passes limit(), or the row that mirrors its table

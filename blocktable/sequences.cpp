@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kvpane/blocktable/sequences.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace kvpane {
 
 Sequences::Sequences(const Config& config)
@@ -22,19 +25,33 @@ Sequences::Sequences(const Config& config)
     }
 }
 
+// All memory first, so that an allocation that fails leaves everything as it was.
 void Sequences::add_slot() {
-    sequences_.emplace_back();
-    for (const std::uint32_t sink_blocks : sink_blocks_) {
-        tables_.emplace_back(sink_blocks).reserve(expected_entries_);
+    const std::size_t slots = sequences_.size() + 1;
+    if (slots > sequences_.capacity()) {
+        sequences_.reserve(2 * slots);
     }
+    if (slots * groups_ > tables_.capacity()) {
+        tables_.reserve(2 * slots * groups_);
+    }
+    free_slots_.reserve(sequences_.capacity());  // so that destroy() never allocates
+    std::vector<BlockTable> tables;
+    for (const std::uint32_t sink_blocks : sink_blocks_) {
+        tables.emplace_back(sink_blocks).reserve(expected_entries_);
+    }
+    std::ranges::move(tables, std::back_inserter(tables_));
+    sequences_.emplace_back();
 }
 
-std::uint32_t Sequences::create() {
+std::uint32_t Sequences::next() {
     if (free_slots_.empty()) {
         add_slot();
-        free_slots_.reserve(sequences_.capacity());  // so that destroy() never allocates
         free_slots_.push_back(static_cast<std::uint32_t>(sequences_.size() - 1));
     }
+    return free_slots_.back();
+}
+
+std::uint32_t Sequences::create() noexcept {
     const std::uint32_t index = free_slots_.back();
     free_slots_.pop_back();
     ++sequences_[index].generation;

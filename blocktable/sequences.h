@@ -25,8 +25,11 @@ class Sequences {
 public:
     explicit Sequences(const Config& config);
 
-    // COST O(groups). Allocates only beyond Config::expected_sequences.
-    std::uint32_t create();
+    // The slot that create() takes. Makes it when there is none: only beyond Config::expected_sequences.
+    std::uint32_t next();
+
+    // Brings the slot that next() named to life. REQUIRES a call of next() before.
+    std::uint32_t create() noexcept;
 
     // REQUIRES the tables hold no block any more (the Manager gives them back).
     void destroy(std::uint32_t index) noexcept;

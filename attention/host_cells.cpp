@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/attention/host_cells.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace kvpane {
+
+namespace {
+
+bool is_sound(const HostCells& cells) noexcept { return cells.block_size > 0 && cells.cell_bytes > 0; }
+
+std::size_t slots_in(const HostCells& cells) noexcept { return cells.memory.size() / cells.cell_bytes; }
+
+bool holds_block(const HostCells& cells, BlockId block) noexcept {
+    return slots_in(cells) / cells.block_size > to_index(block);
+}
+
+std::byte* cell(const HostCells& cells, std::size_t slot) noexcept {
+    return cells.memory.data() + slot * cells.cell_bytes;
+}
+
+}  // namespace
+
+expected<void> run_copies(const HostCells& cells, GroupId group, std::span<const BlockCopy> copies) {
+    const auto is_bad = [&](const BlockCopy& copy) {
+        return copy.group == group && (copy.cells > cells.block_size || !holds_block(cells, copy.source) ||
+                                       !holds_block(cells, copy.destination));
+    };
+    if (!is_sound(cells) || std::ranges::any_of(copies, is_bad)) {
+        return unexpected(Error::invalid_argument);
+    }
+    for (const BlockCopy& copy : copies) {
+        if (copy.group == group) {
+            std::memmove(cell(cells, std::size_t{to_index(copy.destination)} * cells.block_size),
+                         cell(cells, std::size_t{to_index(copy.source)} * cells.block_size),
+                         copy.cells * cells.cell_bytes);
+        }
+    }
+    return {};
+}
+
+expected<void> write_cells(const HostCells& cells, std::span<const Slot> slots, std::span<const std::byte> data) {
+    if (!is_sound(cells) || data.size() != slots.size() * cells.cell_bytes) {
+        return unexpected(Error::invalid_argument);
+    }
+    const auto most = static_cast<Slot>(slots_in(cells));
+    if (std::ranges::any_of(slots, [&](Slot slot) { return slot < 0 || slot >= most; })) {
+        return unexpected(Error::invalid_argument);
+    }
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        std::memcpy(cell(cells, static_cast<std::size_t>(slots[i])), data.data() + i * cells.cell_bytes,
+                    cells.cell_bytes);
+    }
+    return {};
+}
+
+expected<void> gather_cells(const HostCells& cells, const TableView& table, Length first, std::span<std::byte> out) {
+    if (!is_sound(cells) || first < 0 || out.size() % cells.cell_bytes != 0) {
+        return unexpected(Error::invalid_argument);
+    }
+    const auto begin = static_cast<std::size_t>(first);
+    const std::size_t wanted = out.size() / cells.cell_bytes;
+    const auto block_of = [&](std::size_t position) { return table[position / cells.block_size]; };
+    for (std::size_t i = 0; i < wanted; ++i) {
+        const BlockId block = block_of(begin + i);
+        if (block == null_block || !holds_block(cells, block)) {
+            return unexpected(Error::invalid_argument);
+        }
+    }
+    for (std::size_t i = 0; i < wanted; ++i) {
+        const std::size_t position = begin + i;
+        const std::size_t slot =
+            std::size_t{to_index(block_of(position))} * cells.block_size + position % cells.block_size;
+        std::memcpy(out.data() + i * cells.cell_bytes, cell(cells, slot), cells.cell_bytes);
+    }
+    return {};
+}
+
+}  // namespace kvpane

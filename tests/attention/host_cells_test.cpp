@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/attention/host_cells.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+
+namespace kvpane {
+
+namespace {
+
+// A Manager, and one int32 of payload a cell: the engine's side of the bargain.
+struct Engine {
+    explicit Engine(std::uint32_t block_size)
+        : manager(Config{.block_size = block_size, .blocks = 8, .prefix_cache = {.enabled = false}}),
+          memory(9 * block_size, -1) {}
+
+    HostCells cells() {
+        return {std::as_writable_bytes(std::span(memory)), manager.config().block_size, sizeof(std::int32_t)};
+    }
+
+    void run(const Step& step, const std::vector<std::int32_t>& values) {
+        BOOST_REQUIRE(run_copies(cells(), GroupId{0}, step.copies));
+        BOOST_REQUIRE(write_cells(cells(), step.slots_of(GroupId{0}), std::as_bytes(std::span(values))));
+    }
+
+    std::vector<std::int32_t> read(SequenceHandle sequence) {
+        std::vector<std::int32_t> out(static_cast<std::size_t>(*manager.length(sequence)));
+        const auto table = manager.table(sequence, GroupId{0});
+        BOOST_REQUIRE(gather_cells(cells(), *table, 0, std::as_writable_bytes(std::span(out))));
+        return out;
+    }
+
+    Manager manager;
+    std::vector<std::int32_t> memory;
+};
+
+using Values = std::vector<std::int32_t>;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(host_cells)
+
+BOOST_AUTO_TEST_CASE(a_fork_that_writes_leaves_its_parents_payload_alone) {
+    Engine engine(4);
+    const Values prompt = {1, 2, 3, 4, 5, 6};
+    const auto parent = engine.manager.admit({prompt});
+    BOOST_REQUIRE(parent);
+    engine.run(parent->step, prompt);
+    const auto child = engine.manager.fork(parent->sequence);
+    BOOST_REQUIRE(child);
+
+    const auto step = engine.manager.append(*child, Values{70, 80, 90});
+    BOOST_REQUIRE(step);
+    BOOST_TEST(step->copies.size() == 1U);
+    BOOST_TEST(step->copies[0].cells == 2U);
+    engine.run(*step, {70, 80, 90});
+    const auto more = engine.manager.append(parent->sequence, Values{7});
+    BOOST_REQUIRE(more);
+    engine.run(*more, {7});
+
+    BOOST_TEST(engine.read(*child) == Values({1, 2, 3, 4, 5, 6, 70, 80, 90}), boost::test_tools::per_element());
+    BOOST_TEST(engine.read(parent->sequence) == Values({1, 2, 3, 4, 5, 6, 7}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_touches_only_the_filled_cells_of_its_group) {
+    Values memory = {0, 0, 0, 0, 11, 12, 13, 14, 21, 22, 23, 24};
+    const HostCells cells{std::as_writable_bytes(std::span(memory)), 4, sizeof(std::int32_t)};
+    const std::array copies = {BlockCopy{GroupId{0}, BlockId{1}, BlockId{2}, 2},
+                               BlockCopy{GroupId{1}, BlockId{2}, BlockId{1}, 4}};
+    BOOST_REQUIRE(run_copies(cells, GroupId{0}, copies));
+    BOOST_TEST(memory == Values({0, 0, 0, 0, 11, 12, 13, 14, 11, 12, 23, 24}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_touches_nothing) {
+    Values memory(8, 5);
+    const HostCells cells{std::as_writable_bytes(std::span(memory)), 4, sizeof(std::int32_t)};
+    const Values one = {9};
+    const auto bytes = std::as_bytes(std::span(one));
+    const std::array<Slot, 1> behind = {8};
+    const std::array<Slot, 2> two = {0, 1};
+    BOOST_CHECK(write_cells(cells, behind, bytes).error() == Error::invalid_argument);
+    BOOST_CHECK(write_cells(cells, two, bytes).error() == Error::invalid_argument);
+    const std::array outside = {BlockCopy{GroupId{0}, BlockId{1}, BlockId{2}, 1}};
+    const std::array too_many = {BlockCopy{GroupId{0}, BlockId{0}, BlockId{1}, 5}};
+    BOOST_CHECK(run_copies(cells, GroupId{0}, outside).error() == Error::invalid_argument);
+    BOOST_CHECK(run_copies(cells, GroupId{0}, too_many).error() == Error::invalid_argument);
+    const HostCells no_size{cells.memory, 0, 4};
+    BOOST_CHECK(write_cells(no_size, {}, {}).error() == Error::invalid_argument);
+    BOOST_TEST(memory == Values(8, 5), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_hole_before_a_window_cannot_be_gathered) {
+    Manager manager(Config{.block_size = 2, .blocks = 4, .groups = {{.name = "swa", .window = 2}}});
+    const auto admitted = manager.admit({Values{1, 2, 3, 4}});
+    BOOST_REQUIRE(admitted);
+    Values memory(10, 5);
+    Values out(2, 6);
+    const HostCells cells{std::as_writable_bytes(std::span(memory)), 2, sizeof(std::int32_t)};
+    const auto table = manager.table(admitted->sequence, GroupId{0});
+    BOOST_CHECK(gather_cells(cells, *table, 1, std::as_writable_bytes(std::span(out))).error() == Error::invalid_argument);
+    BOOST_TEST(out == Values(2, 6), boost::test_tools::per_element());
+    BOOST_CHECK(gather_cells(cells, *table, 2, std::as_writable_bytes(std::span(out))));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace kvpane
