@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kvpane/allocator/block_pool.h>
 
+#include <algorithm>
+
 #include <kvpane/allocator/promise.h>
 
 namespace kvpane {
 
 BlockPool::BlockPool(std::uint32_t blocks, IdleOrder order)
-    : records_(blocks + std::size_t{1}), fenced_until_(blocks + std::size_t{1}), blocks_(blocks), free_(blocks),
-      order_(order) {
+    : records_(blocks + std::size_t{2}), fenced_until_(blocks + std::size_t{1}), pins_(blocks + std::size_t{1}),
+      ranks_(blocks + std::size_t{1}), fence_{blocks + 1}, blocks_(blocks), free_(blocks), order_(order) {
     for (std::uint32_t i = 0; i <= blocks; ++i) {
         records_[i].prev = BlockId{i == 0 ? blocks : i - 1};
         records_[i].next = BlockId{i == blocks ? 0 : i + 1};
     }
+    at(fence_) = {0, fence_, fence_, no_content};
+    make_rank({});
 }
 
 void BlockPool::require_owned(BlockId block) const noexcept {
@@ -20,7 +24,7 @@ void BlockPool::require_owned(BlockId block) const noexcept {
 }
 
 BlockPool::Taken BlockPool::take() noexcept {
-    const BlockId block = at(null_block).next;
+    const BlockId block = next_idle(null_block);
     promise(block != null_block, "A1", "a plan said that there is room, and the queue is empty");
     unlink(block);
     Record& record = at(block);
@@ -38,10 +42,20 @@ void BlockPool::share(BlockId block) noexcept {
 }
 
 void BlockPool::revive(BlockId block) noexcept {
-    promise(state(block) == BlockState::cached, "P1", "a hit named a block that is not cached");
-    unlink(block);
+    promise(at(block).refs == 0 && at(block).content != no_content, "P1", "a hit named a block that is not cached");
+    if (is_fenced(block)) {
+        unlink(block);
+        fenced_until_[to_index(block)] = 0;
+        --fenced_;
+    } else {
+        if (pins(block) > 0) {
+            --idle_pinned_;
+        } else {
+            unlink(block);
+        }
+        --cached_;
+    }
     at(block).refs = 1;
-    --cached_;
     ++live_;
 }
 
@@ -64,19 +78,57 @@ void BlockPool::give_back(Batch& batch, std::span<const BlockId> blocks) noexcep
     }
 }
 
-void BlockPool::set_content(BlockId block, ContentId content) noexcept {
+void BlockPool::set_content(BlockId block, ContentId content, Rank rank) noexcept {
     require_owned(block);
     promise(at(block).content == no_content, "X1", "a block was named twice");
     at(block).content = content;
+    set_rank(block, rank);
 }
 
 void BlockPool::drop_content(BlockId block) noexcept {
-    promise(at(block).content != no_content, "X1", "a block without content was to lose it");
+    promise(at(block).content != no_content && pins(block) == 0, "X1", "a block without content, or a pinned one, was "
+                                                                       "to lose it");
     if (state(block) == BlockState::cached) {
         --cached_;
         ++free_;
     }
     at(block).content = no_content;
+}
+
+void BlockPool::make_rank(Rank rank) {
+    const auto where = std::ranges::lower_bound(lists_, rank, {}, &RankList::rank);
+    if (where != lists_.end() && where->rank == rank) {
+        return;
+    }
+    const BlockId sentinel{static_cast<std::uint32_t>(records_.size())};
+    const auto position = where - lists_.begin();
+    lists_.reserve(lists_.size() + 1);
+    records_.push_back({0, sentinel, sentinel, no_content});
+    lists_.insert(lists_.begin() + position, {rank, sentinel});
+}
+
+void BlockPool::pin(BlockId block) noexcept {
+    promise(at(block).content != no_content, "P2", "a block without content was to be pinned");
+    if (pins_[to_index(block)]++ > 0) {
+        return;
+    }
+    ++pinned_;
+    if (at(block).refs == 0 && !is_fenced(block)) {
+        unlink(block);
+        ++idle_pinned_;
+    }
+}
+
+void BlockPool::unpin(BlockId block) noexcept {
+    promise(pins(block) > 0, "P2", "a block was unpinned more often than pinned");
+    if (--pins_[to_index(block)] > 0) {
+        return;
+    }
+    --pinned_;
+    if (at(block).refs == 0 && !is_fenced(block)) {
+        --idle_pinned_;
+        insert_after(at(list_of(rank(block))).prev, block);
+    }
 }
 
 expected<void> BlockPool::step_begin(StepId step) { return fences_.begin(step); }
@@ -86,27 +138,51 @@ expected<void> BlockPool::step_end(StepId step) noexcept {
         return ended;
     }
     Batch batch;
-    while (fenced_first_ != null_block && fences_.passed(fenced_until_[to_index(fenced_first_)])) {
-        const BlockId block = fenced_first_;
-        fenced_first_ = at(block).next;
+    for (BlockId block = at(fence_).next; block != fence_; block = at(fence_).next) {
+        if (!fences_.passed(fenced_until_[to_index(block)])) {
+            break;
+        }
+        unlink(block);
+        fenced_until_[to_index(block)] = 0;
         --fenced_;
         enqueue(batch, block);
-    }
-    if (fenced_first_ == null_block) {
-        fenced_last_ = null_block;
     }
     return {};
 }
 
 BlockState BlockPool::state(BlockId block) const noexcept {
-    const Record& record = at(block);
-    if (record.refs > 0) {
+    if (at(block).refs > 0) {
         return BlockState::live;
     }
-    if (record.prev == fence_mark) {
+    if (is_fenced(block)) {
         return BlockState::fenced;
     }
-    return record.content == no_content ? BlockState::free : BlockState::cached;
+    return at(block).content == no_content ? BlockState::free : BlockState::cached;
+}
+
+BlockId BlockPool::next_idle(BlockId block) const noexcept {
+    BlockId next = at(block).next;
+    if (next == null_block) {
+        return first_of_lists(0);
+    }
+    if (!is_sentinel(next)) {
+        return next;
+    }
+    const auto list = std::ranges::find(lists_, next, &RankList::sentinel);
+    return first_of_lists(static_cast<std::size_t>(list - lists_.begin()) + 1);
+}
+
+BlockId BlockPool::first_of_lists(std::size_t from) const noexcept {
+    for (std::size_t i = from; i < lists_.size(); ++i) {
+        if (const BlockId first = at(lists_[i].sentinel).next; first != lists_[i].sentinel) {
+            return first;
+        }
+    }
+    return null_block;
+}
+
+BlockId BlockPool::list_of(Rank rank) const noexcept {
+    return std::ranges::lower_bound(lists_, rank, {}, &RankList::rank)->sentinel;
 }
 
 void BlockPool::add_to(Digest& digest) const noexcept {
@@ -116,13 +192,18 @@ void BlockPool::add_to(Digest& digest) const noexcept {
     digest.add(idle_blocks());
     // A fenced block's remaining wait is relative to the epoch: two runs that differ only in how many steps they have
     // seen are in the same state.
-    for (BlockId block = fenced_first_; block != null_block; block = at(block).next) {
+    for (BlockId block = at(fence_).next; block != fence_; block = at(block).next) {
         digest.add(to_index(block));
         digest.add(fences_.current_epoch() - fenced_until_[to_index(block)]);
     }
     digest.add(fenced_);
     for (std::uint32_t i = 1; i <= blocks_; ++i) {
         digest.add((std::uint64_t{records_[i].refs} << 32U) | static_cast<std::uint32_t>(records_[i].content));
+        if (records_[i].content != no_content) {
+            digest.add(pins_[i]);
+            digest.add(static_cast<std::uint64_t>(ranks_[i].priority));
+            digest.add(ranks_[i].frequency);
+        }
     }
     fences_.add_to(digest);
 }
@@ -142,9 +223,17 @@ void BlockPool::unlink(BlockId block) noexcept {
 }
 
 void BlockPool::enqueue(Batch& batch, BlockId block) noexcept {
-    const bool contentless = at(block).content == no_content;
-    ++(contentless ? free_ : cached_);
-    if (contentless && order_ == IdleOrder::contentless_to_front) {
+    if (at(block).content != no_content) {
+        ++cached_;
+        if (pins(block) > 0) {
+            ++idle_pinned_;
+        } else {
+            insert_after(at(list_of(rank(block))).prev, block);
+        }
+        return;
+    }
+    ++free_;
+    if (order_ == IdleOrder::contentless_to_front) {
         insert_after(batch.last_in_front, block);
         batch.last_in_front = block;
     } else {
@@ -153,16 +242,8 @@ void BlockPool::enqueue(Batch& batch, BlockId block) noexcept {
 }
 
 void BlockPool::fence(BlockId block) noexcept {
-    Record& record = at(block);
-    record.prev = fence_mark;
-    record.next = null_block;
     fenced_until_[to_index(block)] = fences_.current_epoch();
-    if (fenced_last_ == null_block) {
-        fenced_first_ = block;
-    } else {
-        at(fenced_last_).next = block;
-    }
-    fenced_last_ = block;
+    insert_after(at(fence_).prev, block);
     ++fenced_;
 }
 

@@ -20,10 +20,19 @@ enum class BlockState : std::uint8_t {
     fenced,  // given up while a device step that may still touch it is in flight
 };
 
-// Where an idle block joins the queue. Blocks with content always join at the end.
+// Where an idle block without content joins the queue. Blocks with content join at the end of those of their rank.
 enum class IdleOrder : std::uint8_t {
     all_to_back,          // prefix cache off: first given up, first taken
     contentless_to_front  // prefix cache on: take what nobody can hit before anything that can be hit
+};
+
+// What keeps a cached block from being taken: lower ranks go first, within one rank the longest idle. With policy lru
+// the frequency stays 0 and the priority is the request's; lfu counts the hits.
+struct Rank {
+    std::int64_t priority = 0;
+    std::uint32_t frequency = 0;
+
+    friend auto operator<=>(const Rank&, const Rank&) = default;
 };
 
 // The physical blocks 1..blocks: reference counts, states, and the queue that says which idle block is taken next.
@@ -34,15 +43,17 @@ enum class IdleOrder : std::uint8_t {
 //     |                 |
 //     |                 +-- no step open ----------> queue: free, or cached when the block has content
 //     |                 +-- a step open --> fenced --(step_end of all that were open)--> queue
-//     +---- front of the queue;  revive(): a cached block leaves the queue for a hit
+//     +---- front of the queue;  revive(): a block with content leaves queue or fence for a hit
 //
-// The queue is a doubly linked list threaded through the block records (no nodes); the null block's record is its
-// sentinel. Conservation, by construction and audited as P1:
+// A pinned block is never taken: idle it is cached, but in no queue. Conservation, by construction and audited as P1:
 //     free_blocks() + cached_blocks() + live_blocks() + fenced_blocks() == blocks()
-//     queue length == free_blocks() + cached_blocks()
+//     queue length == idle_blocks() == free_blocks() + cached_blocks() - idle pinned blocks
 //
-// COST: every operation is O(1) per block. Nothing is allocated after construction except by step_begin when more
-// than 64 steps are open at once.
+// The queue is threaded through the block records (no nodes): first the list of blocks that came back without content,
+// then one list for each rank, each around a sentinel record of its own.
+//
+// COST: every operation is O(1) per block, and O(log ranks) where a rank is looked up. Nothing is allocated after
+// construction except for a rank that was never seen, and by step_begin when more than 64 steps are open at once.
 class BlockPool {
 public:
     // One batch of returns. Blocks without content that go to the front keep the order in which they were given.
@@ -66,7 +77,7 @@ public:
     // Adds a reference to a live block.
     void share(BlockId block) noexcept;
 
-    // Takes a cached block out of the queue for a hit, with one reference; it keeps its content.
+    // Takes an idle or fenced block with content back for a hit, with one reference; it keeps its content.
     void revive(BlockId block) noexcept;
 
     // Drops one reference of a live block. The last one sends the block to the queue, or behind the fence while a
@@ -78,11 +89,24 @@ public:
 
     // --- content ----------------------------------------------------------------------------------------------------
 
-    // From now on the live block is known by `content`. REQUIRES it has none. Several blocks may share one content.
-    void set_content(BlockId block, ContentId content) noexcept;
+    // From now on the live block is known by `content`. REQUIRES it has none, and that make_rank(rank) was called.
+    // Several blocks may share one content.
+    void set_content(BlockId block, ContentId content, Rank rank) noexcept;
 
-    // The block is no longer known by anything; an idle block keeps its place in the queue. REQUIRES it has content.
+    // The block is no longer known by anything; an idle block keeps its place in the queue. REQUIRES it has content
+    // and no pin.
     void drop_content(BlockId block) noexcept;
+
+    // The rank of a live block with content changes; it counts when the block becomes idle. REQUIRES make_rank(rank).
+    void set_rank(BlockId block, Rank rank) noexcept { ranks_[to_index(block)] = rank; }
+    Rank rank(BlockId block) const noexcept { return ranks_[to_index(block)]; }
+
+    // Makes the list of a rank; the only call here that may allocate for it.
+    void make_rank(Rank rank);
+
+    // Pins nest. REQUIRES a cached, live or fenced block with content.
+    void pin(BlockId block) noexcept;
+    void unpin(BlockId block) noexcept;
 
     // --- device steps -----------------------------------------------------------------------------------------------
 
@@ -102,14 +126,23 @@ public:
     std::uint32_t cached_blocks() const noexcept { return cached_; }
     std::uint32_t live_blocks() const noexcept { return live_; }
     std::uint32_t fenced_blocks() const noexcept { return fenced_; }
-    std::uint32_t idle_blocks() const noexcept { return free_ + cached_; }
+    std::uint32_t pinned_blocks() const noexcept { return pinned_; }
+    std::uint32_t idle_blocks() const noexcept { return free_ + cached_ - idle_pinned_; }
 
     BlockState state(BlockId block) const noexcept;
-    std::uint32_t refs(BlockId block) const noexcept { return records_[to_index(block)].refs; }
-    ContentId content(BlockId block) const noexcept { return records_[to_index(block)].content; }
+    std::uint32_t refs(BlockId block) const noexcept { return at(block).refs; }
+    std::uint32_t pins(BlockId block) const noexcept { return pins_[to_index(block)]; }
+
+    // Who must be asked before the block is written: its references, and its pins as one more holder.
+    std::uint32_t holders(BlockId block) const noexcept { return refs(block) + (pins(block) > 0 ? 1 : 0); }
+    ContentId content(BlockId block) const noexcept { return at(block).content; }
+
+    // Whether the block is in the queue.
+    bool is_takeable(BlockId block) const noexcept { return holders(block) == 0 && !is_fenced(block); }
 
     // Walks the queue from the block that is taken next: next_idle(null_block) is the front, null_block ends the walk.
-    BlockId next_idle(BlockId block) const noexcept { return records_[to_index(block)].next; }
+    // COST O(1), and O(ranks) at the end of a rank.
+    BlockId next_idle(BlockId block) const noexcept;
 
     // Adds everything that decides future behaviour. COST O(blocks).
     void add_to(Digest& digest) const noexcept;
@@ -117,33 +150,44 @@ public:
 private:
     friend struct Tamper;  // tests only: breaks a state on purpose to see it caught
 
-    // Links of an idle block; `next` alone chains the fenced ones, whose `prev` is `fence_mark`.
     struct Record {
         std::uint32_t refs = 0;
         BlockId prev = null_block;
         BlockId next = null_block;
         ContentId content = no_content;
     };
-    static constexpr BlockId fence_mark{0xffffffffU};
+    struct RankList {
+        Rank rank;
+        BlockId sentinel;
+    };
 
     Record& at(BlockId block) noexcept { return records_[to_index(block)]; }
     const Record& at(BlockId block) const noexcept { return records_[to_index(block)]; }
+    bool is_sentinel(BlockId block) const noexcept { return block == null_block || to_index(block) > blocks_; }
+    bool is_fenced(BlockId block) const noexcept { return fenced_until_[to_index(block)] != 0; }
+    BlockId first_of_lists(std::size_t from) const noexcept;
+    BlockId list_of(Rank rank) const noexcept;
     void require_owned(BlockId block) const noexcept;
     void insert_after(BlockId where, BlockId block) noexcept;
     void unlink(BlockId block) noexcept;
     void enqueue(Batch& batch, BlockId block) noexcept;
     void fence(BlockId block) noexcept;
 
-    std::vector<Record> records_;             // [blocks + 1]; 0 is the sentinel of the queue
-    std::vector<std::uint64_t> fenced_until_; // [blocks + 1]; epoch that must have ended, for fenced blocks
+    // [blocks + 2 + ranks]: 0 is the sentinel of the blocks without content, blocks + 1 that of the fenced ones.
+    std::vector<Record> records_;
+    std::vector<std::uint64_t> fenced_until_;  // [blocks + 1] the epoch that must have passed; 0 when not fenced
+    std::vector<std::uint32_t> pins_;          // [blocks + 1]
+    std::vector<Rank> ranks_;                  // [blocks + 1]
+    std::vector<RankList> lists_;              // ascending by rank
     Fences fences_;
-    BlockId fenced_first_ = null_block;
-    BlockId fenced_last_ = null_block;
+    BlockId fence_{0};
     std::uint32_t blocks_;
     std::uint32_t free_;
     std::uint32_t cached_ = 0;
     std::uint32_t live_ = 0;
     std::uint32_t fenced_ = 0;
+    std::uint32_t pinned_ = 0;
+    std::uint32_t idle_pinned_ = 0;  // pinned and cached: in no queue
     IdleOrder order_;
 };
 

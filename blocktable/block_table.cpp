@@ -43,6 +43,11 @@ void BlockTable::append(BlockId block) noexcept {
     }
 }
 
+void BlockTable::append_hole() noexcept {
+    blocks_.push_back(null_block);
+    first_ = size();
+}
+
 void BlockTable::replace(std::uint32_t entry, BlockId block) noexcept {
     blocks_[entry] = block;
     if (row_.ids != nullptr) [[unlikely]] {

@@ -76,6 +76,9 @@ public:
 
     // REQUIRES room for one more entry, see reserve().
     void append(BlockId block) noexcept;
+
+    // Adds a hole behind the sinks' blocks. REQUIRES room, an empty run, and as many entries as sink blocks.
+    void append_hole() noexcept;
     void replace(std::uint32_t entry, BlockId block) noexcept;
 
     // Fills the hole at the tail: the run starts there, its cells below `position` are missing.

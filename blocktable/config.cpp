@@ -50,6 +50,9 @@ std::optional<std::string> validate(const Config& config) {
     if (config.max_length < 0 || config.max_length > longest_sequence) {
         return range("max_length", "0..2147483647", config.max_length);
     }
+    if (config.prefix_cache.most_pinned < 0 || config.prefix_cache.most_pinned > config.blocks) {
+        return range("most_pinned", "0..blocks", config.prefix_cache.most_pinned);
+    }
     if (config.rewind_slack < 0 || config.rewind_slack > longest_sequence) {
         return range("rewind_slack", "0..2147483647", config.rewind_slack);
     }

@@ -23,8 +23,25 @@ enum class WindowRelease : std::uint8_t {
     reserve,  // only when the next cells are reserved
 };
 
+// How much of a cached block must match for it to be reused.
+enum class Granularity : std::uint8_t {
+    block,  // all of it
+    token,  // its first cells: they are copied into a block of the new sequence
+};
+
+// Which idle cached block is taken first.
+enum class EvictionPolicy : std::uint8_t {
+    lru,  // the lowest priority, then the longest idle
+    lfu,  // the lowest priority, then the fewest uses since it was indexed, then the longest idle
+};
+
 struct PrefixCacheConfig {
     bool enabled = true;
+    Granularity granularity = Granularity::block;
+    EvictionPolicy policy = EvictionPolicy::lru;
+    bool constant_hash = false;      // for tests: everything hashes alike, identity must not depend on it
+    std::int64_t most_pinned = 0;    // [blocks] a pin beyond it is Error::later; 0 = no such cap
+    std::uint32_t kept_events = 4096;  // of stored and removed blocks; older ones are lost to a slow reader
 };
 
 // What a Manager is made from. validate() says what is wrong with it.

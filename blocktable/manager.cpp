@@ -30,39 +30,22 @@ Manager::Manager(Config config)
     : config_(valid(std::move(config))), shape_(config_.block_size),
       pool_(static_cast<std::uint32_t>(config_.blocks),
             config_.prefix_cache.enabled ? IdleOrder::contentless_to_front : IdleOrder::all_to_back),
-      sequences_(config_), planner_(config_, shape_, pool_, sequences_) {}
+      sequences_(config_), planner_(config_, shape_, pool_, sequences_) {
+    const PrefixCacheConfig& cache = config_.prefix_cache;
+    if (cache.enabled) {
+        index_.emplace(config_.block_size, pool_.blocks(), groups(),
+                       PrefixIndexOptions{.by_token = cache.granularity == Granularity::token,
+                                          .constant_hash = cache.constant_hash,
+                                          .events = cache.kept_events});
+        histories_.emplace(shape_, index_->tree());
+        search_.emplace(config_, shape_, *index_);
+        for (std::uint32_t slot = 0; slot < config_.expected_sequences; ++slot) {
+            histories_->make_slot(slot);
+        }
+    }
+}
 
 // --- operations -----------------------------------------------------------------------------------------------------
-
-expected<Admission> Manager::admit(const Prompt& prompt) {
-    if (prompt.tokens.empty() || any_negative(prompt.tokens) || prompt.compute.value_or(0) < 0) {
-        return unexpected(Error::invalid_argument);
-    }
-    const auto length = static_cast<Length>(prompt.tokens.size());
-    if (length > planner_.limit()) {
-        return refuse(Verdict::never);
-    }
-    const Length computed = std::min(length, prompt.compute.value_or(length));
-    const Plan plan = planner_.prompt(computed, 0, sequences() > 0 ? config_.watermark : 0);
-    if (plan.verdict != Verdict::ok) {
-        return refuse(plan.verdict);
-    }
-    begin_call();
-    const std::uint32_t index = sequences_.next();
-    if (computed > 0) {
-        planner_.ask(index, computed);
-        const auto taken = take_what_was_asked();
-        promise(taken.has_value(), "A1", "an admission that was planned did not fit");
-        commit_cells(index, computed);
-    }
-    sequences_.create();
-    end_call();
-    ++statistics_.admitted;
-    if (config_.prefix_cache.enabled) {
-        statistics_.queried_tokens += static_cast<std::uint64_t>(length);
-    }
-    return Admission{sequences_.handle(index), 0, step()};
-}
 
 expected<Step> Manager::reserve(std::span<const Reservation> batch) {
     begin_call();
@@ -89,7 +72,8 @@ expected<void> Manager::commit(SequenceHandle sequence, std::span<const Token> t
         return unexpected(Error::not_reserved);
     }
     if (cells > 0) {
-        commit_cells(sequence.index, cells);
+        make_room_to_commit(found->length, cells);
+        commit_cells(sequence.index, tokens);
     }
     return {};
 }
@@ -118,10 +102,11 @@ expected<Step> Manager::append(SequenceHandle sequence, std::span<const Token> t
     }
     begin_call();
     planner_.ask(sequence.index, static_cast<Length>(tokens.size()));
+    make_room_to_commit(found->length, static_cast<Length>(tokens.size()));
     if (const auto taken = take_what_was_asked(); !taken) {
         return unexpected(taken.error());
     }
-    commit_cells(sequence.index, static_cast<Length>(tokens.size()));
+    commit_cells(sequence.index, tokens);
     end_call();
     return step();
 }
@@ -141,11 +126,14 @@ expected<Step> Manager::append_batch(std::span<const SequenceHandle> sequences, 
     if (std::ranges::any_of(sequences, [&](SequenceHandle s) { return sequences_[s.index].reserved > 0; })) {
         return unexpected(Error::busy);
     }
+    if (index_) {
+        index_->make_room(sequences.size());
+    }
     if (const auto taken = take_what_was_asked(); !taken) {
         return unexpected(taken.error());
     }
-    for (const SequenceHandle& sequence : sequences) {
-        commit_cells(sequence.index, 1);
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+        commit_cells(sequences[i].index, tokens.subspan(i, 1));
     }
     end_call();
     return step();
@@ -173,8 +161,13 @@ expected<SequenceHandle> Manager::fork(SequenceHandle parent, std::optional<Leng
     for (std::uint32_t group = 0; group < groups(); ++group) {
         sequences_.table(child, GroupId{group}).reserve(static_cast<std::size_t>(shape_.blocks_for(length)));
     }
+    if (index_) {
+        histories_->make_slot(child);
+        histories_->fork(parent.index, found->length, child, length);
+    }
     sequences_.create();
-    sequences_[child].length = length;
+    sequences_[child].length = sequences_[child].own_from = length;
+    sequences_[child].priority = sequences_[parent.index].priority;
     for (std::uint32_t group = 0; group < groups(); ++group) {
         BlockTable& table = sequences_.table(child, GroupId{group});
         table.assign_prefix(sequences_.table(parent.index, GroupId{group}), shape_, length);
@@ -199,14 +192,22 @@ expected<void> Manager::truncate(SequenceHandle sequence, Length length) {
             return unexpected(Error::window_evicted);
         }
     }
+    if (index_) {
+        histories_->rewind(sequence.index, found->length, length);
+    }
     shrink(sequence.index, length);
+    sequences_[sequence.index].own_from = std::min(sequences_[sequence.index].own_from, length);
     ++statistics_.truncations;
     return {};
 }
 
-expected<void> Manager::release(SequenceHandle sequence) {
+expected<void> Manager::release(SequenceHandle sequence, bool keep_cached) {
     if (find(sequence) == nullptr) {
         return unexpected(Error::unknown_sequence);
+    }
+    if (index_) {
+        keep_cached ? publish_tail(sequence.index) : forget(sequence.index);
+        histories_->end(sequence.index);
     }
     shrink(sequence.index, 0);
     sequences_.destroy(sequence.index);
@@ -217,24 +218,6 @@ expected<void> Manager::release(SequenceHandle sequence) {
 expected<void> Manager::step_begin(StepId step) { return pool_.step_begin(step); }
 
 expected<void> Manager::step_end(StepId step) { return pool_.step_end(step); }
-
-// --- plans ----------------------------------------------------------------------------------------------------------
-
-expected<Plan> Manager::plan_prompt(Length count, Length chunk) const {
-    if (count < 1 || chunk < 0) {
-        return unexpected(Error::invalid_argument);
-    }
-    // 2^50 tokens are `never` like any larger count, and keep the sums over the groups far from overflow.
-    return planner_.prompt(std::min(count, Length{1} << 50U), chunk, sequences() > 0 ? config_.watermark : 0);
-}
-
-expected<Plan> Manager::plan(std::span<const Reservation> batch) {
-    begin_call();
-    if (const auto asked = ask(batch); !asked) {
-        return unexpected(asked.error());
-    }
-    return planner_.decide();
-}
 
 // --- what a call is made of -----------------------------------------------------------------------------------------
 
@@ -327,6 +310,8 @@ void Manager::take_blocks(const SequencePlan& plan, GroupId group, const GroupPl
         statistics_.copied_cells += copy.cells;
     } else if (planned.fills_hole) {
         table.fill_tail_hole(take(), plan.begin);
+    } else if (shape_.offset(plan.begin) != 0 && pool_.content(table[table.size() - 1]) != no_content) {
+        withdraw(table[table.size() - 1]);  // about to be written by its only holder
     }
     while (table.size() < planned.end) {
         table.append(take());
@@ -347,8 +332,12 @@ void Manager::write_slots(const SequencePlan& plan, GroupId group) noexcept {
     }
 }
 
-void Manager::commit_cells(std::uint32_t index, Length cells) noexcept {
+void Manager::commit_cells(std::uint32_t index, std::span<const Token> tokens) noexcept {
     Sequence& sequence = sequences_[index];
+    const auto cells = static_cast<Length>(tokens.size());
+    if (index_) {
+        publish_new(index, tokens);
+    }
     sequence.length += cells;
     sequence.reserved -= cells;
     statistics_.committed_tokens += static_cast<std::uint64_t>(cells);
@@ -388,7 +377,12 @@ void Manager::shrink(std::uint32_t index, Length length) noexcept {
 BlockId Manager::take() noexcept {
     ++blocks_taken_;
     ++statistics_.blocks_taken;
-    return pool_.take().block;
+    const BlockPool::Taken taken = pool_.take();
+    if (taken.evicted != no_content) {
+        index_->withdraw(taken.evicted, taken.block);
+        ++statistics_.evicted_blocks;
+    }
+    return taken.block;
 }
 
 Step Manager::step() const noexcept {
@@ -402,78 +396,6 @@ unexpected<Error> Manager::refuse(Verdict verdict) noexcept {
 
 Sequence* Manager::find(SequenceHandle handle) noexcept {
     return sequences_.find(handle) == nullptr ? nullptr : &sequences_[handle.index];
-}
-
-// --- questions ------------------------------------------------------------------------------------------------------
-
-expected<Length> Manager::length(SequenceHandle sequence) const {
-    const Sequence* found = sequences_.find(sequence);
-    return found == nullptr ? expected<Length>(unexpected(Error::unknown_sequence)) : found->length;
-}
-
-expected<Length> Manager::reserved(SequenceHandle sequence) const {
-    const Sequence* found = sequences_.find(sequence);
-    return found == nullptr ? expected<Length>(unexpected(Error::unknown_sequence)) : found->reserved;
-}
-
-expected<TableView> Manager::table(SequenceHandle sequence, GroupId group) const {
-    const Sequence* found = sequences_.find(sequence);
-    if (found == nullptr) {
-        return unexpected(Error::unknown_sequence);
-    }
-    if (!is_group(group)) {
-        return unexpected(Error::invalid_argument);
-    }
-    const BlockTable& table = sequences_.table(sequence.index, group);
-    return TableView{table.sink_part(), table.run_part(), table.first(), table.size(),
-                     table.first_resident(shape_, found->length)};
-}
-
-std::uint64_t Manager::digest() const {
-    Digest digest;
-    pool_.add_to(digest);
-    sequences_.add_to(digest);
-    return digest.value();
-}
-
-// --- bound rows -----------------------------------------------------------------------------------------------------
-
-expected<void> Manager::bind_row(SequenceHandle sequence, GroupId group, std::span<std::int32_t> row) {
-    if (find(sequence) == nullptr) {
-        return unexpected(Error::unknown_sequence);
-    }
-    if (!is_group(group) || row.size() < sequences_.table(sequence.index, group).size()) {
-        return unexpected(Error::invalid_argument);
-    }
-    BlockTable& table = sequences_.table(sequence.index, group);
-    // No table is longer than `longest_sequence` entries, so a longer row is as good as one of that length.
-    table.row() = {row.data(), static_cast<std::uint32_t>(std::min<std::size_t>(row.size(), longest_sequence)), 0, 0};
-    table.refresh_row();
-    return {};
-}
-
-expected<void> Manager::unbind_row(SequenceHandle sequence, GroupId group) {
-    if (find(sequence) == nullptr) {
-        return unexpected(Error::unknown_sequence);
-    }
-    if (!is_group(group)) {
-        return unexpected(Error::invalid_argument);
-    }
-    sequences_.table(sequence.index, group).row() = {};
-    return {};
-}
-
-expected<RowChange> Manager::take_row_change(SequenceHandle sequence, GroupId group) {
-    if (find(sequence) == nullptr) {
-        return unexpected(Error::unknown_sequence);
-    }
-    if (!is_group(group) || sequences_.table(sequence.index, group).row().ids == nullptr) {
-        return unexpected(Error::invalid_argument);
-    }
-    BoundRow& row = sequences_.table(sequence.index, group).row();
-    const RowChange change{row.changed_begin, row.changed_end};
-    row.changed_begin = row.changed_end = 0;
-    return change;
 }
 
 }  // namespace kvpane

@@ -9,11 +9,15 @@
 #include <kvpane/allocator/block_pool.h>
 #include <kvpane/allocator/error.h>
 #include <kvpane/allocator/ids.h>
+#include <kvpane/allocator/prefix_index.h>
+#include <kvpane/allocator/scope.h>
 #include <kvpane/blocktable/block_shape.h>
 #include <kvpane/blocktable/block_table.h>
 #include <kvpane/blocktable/config.h>
+#include <kvpane/blocktable/histories.h>
 #include <kvpane/blocktable/plan.h>
 #include <kvpane/blocktable/planner.h>
+#include <kvpane/blocktable/prefix_search.h>
 #include <kvpane/blocktable/sequences.h>
 #include <kvpane/blocktable/statistics.h>
 
@@ -27,8 +31,11 @@ struct Reservation {
 
 // A prompt to admit.
 struct Prompt {
-    std::span<const Token> tokens;    // [length], at least one
-    std::optional<Length> compute{};  // commit only the first so many uncached tokens; nothing = all of them
+    std::span<const Token> tokens;                 // [length], at least one
+    std::optional<Length> compute{};               // commit only the first so many uncached tokens; nothing = all
+    Scope scope{};                                 // what must be equal beside the tokens to share a prefix
+    std::span<const ExternalContent> extra{};      // ascending, apart, within the tokens
+    std::int64_t priority = 0;                     // of its cached blocks: lower ones are evicted first
 };
 
 // One copy-on-write: the engine copies the first `cells` cells of `source` to `destination` in the layers of `group`,
@@ -104,8 +111,10 @@ public:
 
     // --- operations -------------------------------------------------------------------------------------------------
 
-    // Creates a sequence, reserves and commits the prompt (its first `compute` uncached tokens; compute 0: nothing).
-    // COST O(tokens). ERRORS later, never, invalid_argument (empty prompt, negative token or compute).
+    // Creates a sequence that shares the longest cached prefix of the prompt, reserves and commits the rest (its first
+    // `compute` tokens; compute 0: nothing). At least one token is left to compute.
+    // COST O(tokens). ERRORS later, never, invalid_argument (empty prompt, negative token or compute, `extra` not in
+    // order or not within the tokens).
     expected<Admission> admit(const Prompt& prompt);
 
     // Hands out cells for the next positions of each sequence, in order; they are not history until commit(). First
@@ -135,8 +144,9 @@ public:
     // COST O(blocks dropped). ERRORS window_evicted, invalid_argument (length < 0 or beyond the length).
     expected<void> truncate(SequenceHandle sequence, Length length);
 
-    // Ends the sequence. COST O(blocks held).
-    expected<void> release(SequenceHandle sequence);
+    // Ends the sequence. What the index knows stays behind for others; with keep_cached = false the blocks that the
+    // sequence filled itself (not its hits) are forgotten. COST O(blocks held).
+    expected<void> release(SequenceHandle sequence, bool keep_cached = true);
 
     // A device step is in flight: what is given up until it ends stays fenced. ERRORS invalid_argument (already open).
     expected<void> step_begin(StepId step);
@@ -144,11 +154,43 @@ public:
     // ERRORS invalid_argument (not open).
     expected<void> step_end(StepId step);
 
+    // --- the prefix cache; all of it does nothing while Config::prefix_cache is off --------------------------------
+
+    // How many tokens of the prompt a new sequence would find. Changes nothing, not even recency. Not const: it uses
+    // the Manager's scratch memory. ERRORS as admit(), later and never aside.
+    expected<Length> probe(const Prompt& prompt);
+
+    // Drops up to `blocks` idle cached blocks in policy order and says how many; pinned ones stay.
+    // COST O(blocks + idle blocks without content on the way). ERRORS invalid_argument (blocks < 0).
+    expected<Length> evict(Length blocks);
+
+    // Takes logical blocks of the sequence out of the index, in all groups, pins and all (their load failed, say).
+    // ERRORS invalid_argument (an entry beyond the tables).
+    expected<void> uncache(SequenceHandle sequence, std::span<const Length> entries);
+
+    // Keeps the longest cached prefix of tokens (up to all of them) from being evicted; pins nest. Returns the blocks
+    // that it pinned, 0 without a match. ERRORS as probe(); later (more than most_pinned).
+    expected<Length> pin(const Prompt& prompt);
+
+    // Takes one pin back from what pin() would find now. ERRORS as probe(); invalid_argument (a block has no pin).
+    expected<Length> unpin(const Prompt& prompt);
+
+    // Forgets every idle cached block that is not pinned; they keep their places in the queue.
+    // COST O(idle blocks).
+    void reset_cache();
+
+    // What can be hit, and the changes of it.
+    std::uint32_t index_entries() const noexcept { return index_ ? index_->entries() : 0; }
+    const PrefixIndex* index() const noexcept { return index_ ? &*index_ : nullptr; }
+
     // --- plans: the same function that the operations use; they change nothing -------------------------------------
 
-    // A new sequence of `count` tokens, fed in chunks of `chunk` (0 = all at once). COST O(groups * block_size).
-    // ERRORS invalid_argument (count < 1, chunk < 0).
+    // A new sequence of `count` tokens that finds nothing cached, fed in chunks of `chunk` (0 = all at once).
+    // COST O(groups * block_size). ERRORS invalid_argument (count < 1, chunk < 0).
     expected<Plan> plan_prompt(Length count, Length chunk = 0) const;
+
+    // The same for a prompt that may find a prefix. Not const: it uses the Manager's scratch memory.
+    expected<Plan> plan_prompt(const Prompt& prompt, Length chunk = 0);
 
     // What reserve(batch) would need. Not const: it uses the Manager's scratch memory.
     // ERRORS as reserve(), later and never aside: these are the verdict.
@@ -197,19 +239,42 @@ private:
     void apply(const SequencePlan& plan) noexcept;
     void take_blocks(const SequencePlan& plan, GroupId group, const GroupPlan& planned) noexcept;
     void write_slots(const SequencePlan& plan, GroupId group) noexcept;
-    void commit_cells(std::uint32_t index, Length cells) noexcept;
+    void commit_cells(std::uint32_t index, std::span<const Token> tokens) noexcept;
     void drop_before(BlockTable& table, std::uint32_t first) noexcept;
     void shrink(std::uint32_t index, Length length) noexcept;
     BlockId take() noexcept;
     Step step() const noexcept;
     unexpected<Error> refuse(Verdict verdict) noexcept;
     Sequence* find(SequenceHandle handle) noexcept;
+    std::int64_t watermark() const noexcept { return sequences() > 0 ? config_.watermark : 0; }
+
+    // Admission and the prefix cache.
+    bool is_sound(const Prompt& prompt) const noexcept;
+    Match search(const Prompt& prompt, Length most);
+    void adopt(std::uint32_t index, const Match& match);
+    void prepare(std::uint32_t index, const Prompt& prompt, const Match& match);
+    void hold_hits(std::uint32_t index, std::int64_t priority);
+    Rank new_rank(std::int64_t priority) const noexcept;
+    Rank rank_after_hit(BlockId block, std::int64_t priority) const noexcept;
+    template <class F>
+    void for_each_held(std::uint32_t index, F visit) const;
+    void make_room_to_commit(Length length, Length cells);
+    void publish_new(std::uint32_t index, std::span<const Token> tokens);
+    void publish(std::uint32_t index, ContentId node, Length entry);
+    void publish_tail(std::uint32_t index);
+    void withdraw(BlockId block);
+    void forget(std::uint32_t index);
+    expected<void> collect_hits(const Prompt& prompt);
+
     bool is_group(GroupId group) const noexcept { return to_index(group) < groups(); }
 
     Config config_;
     BlockShape shape_;
     BlockPool pool_;
     Sequences sequences_;
+    std::optional<PrefixIndex> index_;      // only while the prefix cache is on, like the next two
+    std::optional<Histories> histories_;
+    std::optional<PrefixSearch> search_;
     Planner planner_;
     Statistics statistics_;
     std::uint64_t batch_mark_ = 0;  // the latest batch; see Sequence::batch_mark
@@ -218,6 +283,7 @@ private:
     std::vector<Slot> slots_;         // [n_groups, cells_]; only grows
     std::vector<BlockCopy> copies_;
     std::vector<Reservation> batch_;  // append_batch's reservations
+    std::vector<BlockId> blocks_;     // scratch
     Length cells_ = 0;
     std::int64_t blocks_taken_ = 0;
 };

@@ -12,14 +12,14 @@ namespace kvpane {
 
 std::uint32_t Planner::Holders::left(BlockId block, const BlockPool& pool) const noexcept {
     const std::uint32_t word = words_[to_index(block)];
-    return (word & known_bit) != 0 ? word & count_mask : pool.refs(block);
+    return (word & known_bit) != 0 ? word & count_mask : pool.holders(block);
 }
 
 void Planner::Holders::drop_one(BlockId block, const BlockPool& pool) {
     std::uint32_t& word = words_[to_index(block)];
     if ((word & known_bit) == 0) {
         known_.push_back(block);  // first: should it throw, start() still finds everything to clear
-        word = known_bit | pool.refs(block);
+        word = known_bit | pool.holders(block);
     }
     --word;
 }
@@ -64,6 +64,11 @@ void Planner::ask(std::uint32_t index, Length cells) {
     cells_ += countable;
 }
 
+void Planner::ask_admission(std::uint32_t index, Length cells, bool copies_tail) {
+    asked_.push_back({index, sequences_[index].length, cells, cells_, false, true, copies_tail});
+    cells_ += cells;
+}
+
 // Fifteen of sixteen decode steps with blocks of 16. Nothing that the rest of the batch does can change the answer:
 // nobody else holds these tail blocks.
 bool Planner::is_quiet(std::uint32_t index, Length begin, Length cells) const noexcept {
@@ -73,8 +78,9 @@ bool Planner::is_quiet(std::uint32_t index, Length begin, Length cells) const no
     }
     for (std::uint32_t group = 0; group < sequences_.groups(); ++group) {
         const BlockTable& table = sequences_.table(index, GroupId{group});
-        const BlockId tail = table[table.size() - 1];  // refs of the null block are 0
-        if (pool_.refs(tail) != 1 || first_kept(index, group) != table.first()) {
+        const BlockId tail = table[table.size() - 1];  // nobody holds the null block
+        const bool writable = pool_.holders(tail) == 1 && pool_.content(tail) == no_content;
+        if (!writable || first_kept(index, group) != table.first()) {
             return false;
         }
     }
@@ -97,6 +103,29 @@ Plan Planner::decide() {
         plan.verdict = fits_alone() ? Verdict::later : Verdict::never;
     }
     return plan;
+}
+
+Plan Planner::decide_admission(Length cold, std::int64_t watermark) {
+    const Play now = play(std::int64_t{pool_.idle_blocks()} - idle_hits(), !pool_.step_is_open());
+    Plan plan{Verdict::ok, now.taken, now.copies};
+    if (!now.fits || now.room < watermark) {
+        const bool fits_alone = peak(0, cold, std::max<Length>(cold, 1)) <= std::int64_t{pool_.blocks()};
+        plan.verdict = fits_alone ? Verdict::later : Verdict::never;
+    }
+    return plan;
+}
+
+// The idle blocks that an admission hits: it takes them out of the queue before anything else.
+std::int64_t Planner::idle_hits() const noexcept {
+    std::int64_t idle = 0;
+    const auto count = [&](BlockId block) { idle += pool_.is_takeable(block) ? 1 : 0; };
+    for (const SequencePlan& plan : asked_) {
+        for (std::uint32_t group = 0; group < sequences_.groups() && plan.adopts; ++group) {
+            std::ranges::for_each(sequences_.table(plan.index, GroupId{group}).sink_part(), count);
+            std::ranges::for_each(sequences_.table(plan.index, GroupId{group}).run_part(), count);
+        }
+    }
+    return idle;
 }
 
 Planner::Play Planner::play(std::int64_t room, bool dropped_is_room) {
@@ -127,8 +156,11 @@ std::uint32_t Planner::plan_drop(const SequencePlan& plan, std::uint32_t group, 
     const std::uint32_t first = first_kept(plan.index, group);
     for (std::uint32_t entry = table.first(); entry < first; ++entry) {
         const BlockId block = table[entry];
-        if (holders_.left(block, pool_) > 1) {
+        const bool is_held_by_others = holders_.left(block, pool_) > (plan.adopts ? 0U : 1U);
+        if (is_held_by_others && !plan.adopts) {
             holders_.drop_one(block, pool_);
+        } else if (is_held_by_others) {
+            continue;  // a hit that is not needed after all
         } else if (play.dropped_is_room && !holders_.is_source(block)) {
             // The source of a copy joins the queue after everything else of the call: it is no room for it.
             ++play.room;
@@ -147,9 +179,11 @@ GroupPlan Planner::plan_take(const SequencePlan& plan, std::uint32_t group, std:
         if (tail == null_block) {
             out.fills_hole = true;
             ++taken;
-        } else if (holders_.left(tail, pool_) > 1) {
-            holders_.drop_one(tail, pool_);
-            holders_.mark_source(tail);
+        } else if (plan.copies_tail || holders_.left(tail, pool_) > 1) {
+            if (!plan.adopts) {
+                holders_.drop_one(tail, pool_);
+                holders_.mark_source(tail);
+            }
             out.copy_cells = static_cast<std::uint32_t>(offset);
             ++play.copies;
             ++taken;
@@ -181,36 +215,94 @@ bool Planner::fits_alone() {
 
 // --- prompts --------------------------------------------------------------------------------------------------------
 
-// Blocks that a lone new sequence holds while the cells of positions [begin, end) are written.
-std::int64_t Planner::prompt_blocks(Length begin, Length end) const noexcept {
+// Blocks that a lone new sequence holds while the cells of positions [begin, end) are written, without its `hits`
+// first ones, which are cached.
+std::int64_t Planner::new_blocks(Length begin, Length end, std::uint32_t hits) const noexcept {
     std::int64_t blocks = 0;
     for (const GroupConfig& group : config_.groups) {
-        const Length first = shape_.index(keep_from(begin, group.window, config_.rewind_slack));
-        blocks += shape_.blocks_for(end) - first + std::min(first, shape_.blocks_for(group.sinks));
+        const Length kept = shape_.index(keep_from(begin, group.window, config_.rewind_slack));
+        const Length first = std::max(kept, Length{hits});
+        const Length sinks = std::min(kept, shape_.blocks_for(group.sinks));
+        blocks += shape_.blocks_for(end) - first + std::max<Length>(0, sinks - Length{hits});
     }
     return blocks;
 }
 
-Plan Planner::prompt(Length count, Length chunk, std::int64_t watermark) const {
-    const Length step = chunk == 0 ? std::max<Length>(count, 1) : chunk;
-    const Length chunks = count / step + (count % step != 0 ? 1 : 0);
-    // A chunk that begins one block further holds at least as much, so the peak is among the last chunks: one for each
-    // offset in a block at which a chunk can begin, and the last one, which may be short.
+// The most new blocks that a prompt of `count` tokens holds at once when nothing of it but the first `cached` tokens is
+// cached. A chunk that begins one block further holds at least as much, so the peak is among the last chunks: one for
+// each offset in a block at which a chunk can begin, and the last one, which may be short.
+std::int64_t Planner::peak(Length cached, Length count, Length step) const noexcept {
+    const Length chunks = (count - cached) / step + ((count - cached) % step != 0 ? 1 : 0);
     const Length offsets = Length{shape_.size()} / std::gcd(Length{shape_.size()}, step);
-    Plan plan;
+    const auto hits = static_cast<std::uint32_t>(shape_.index(cached));
+    std::int64_t most = 0;
     for (Length i = std::max<Length>(0, chunks - 1 - offsets); i < chunks; ++i) {
-        const Length begin = i * step;
-        plan.blocks_needed = std::max(plan.blocks_needed, prompt_blocks(begin, begin + std::min(step, count - begin)));
+        const Length begin = cached + i * step;
+        most = std::max(most, new_blocks(begin, begin + std::min(step, count - begin), hits));
     }
-    // While a device step is open, what the windows drop is fenced: then every block of the prompt comes from the room.
-    std::int64_t from_room = plan.blocks_needed;
-    if (pool_.step_is_open()) {
-        from_room = shape_.blocks_for(count) * Length{sequences_.groups()};
+    return most;
+}
+
+// The idle blocks among the hits that a sequence still holds when it writes from `begin` on: of the groups with a
+// window, or of those without.
+std::int64_t Planner::idle_hits(Length begin, const Match& match, const PrefixSearch& search,
+                                bool windowed) const noexcept {
+    std::int64_t idle = 0;
+    for (std::uint32_t group = 0; group < config_.groups.size(); ++group) {
+        const GroupConfig& config = config_.groups[group];
+        if ((config.window > 0) != windowed) {
+            continue;
+        }
+        const auto kept =
+            static_cast<std::uint32_t>(shape_.index(keep_from(begin, config.window, config_.rewind_slack)));
+        const auto sinks = static_cast<std::uint32_t>(std::min(Length{match.blocks}, shape_.blocks_for(config.sinks)));
+        const std::uint32_t first = std::max({search.first_block(group), kept, sinks});
+        const auto count = [&](std::uint32_t entry) {
+            idle += pool_.is_takeable(search.block(entry, group)) ? 1 : 0;
+        };
+        for (std::uint32_t entry = 0; entry < sinks; ++entry) {
+            count(entry);
+        }
+        for (std::uint32_t entry = first; entry < match.blocks; ++entry) {
+            count(entry);
+        }
     }
+    return idle;
+}
+
+Plan Planner::prompt(Length count, Length chunk, std::int64_t watermark, const Match& match,
+                     const PrefixSearch* search) const {
+    const Length step = chunk == 0 ? std::max<Length>(count, 1) : chunk;
+    Plan plan{Verdict::ok, peak(match.tokens, count, step), match.cells > 0 ? Length{sequences_.groups()} : 0};
     const std::int64_t room = pool_.idle_blocks();
-    if (count > limit() || plan.blocks_needed > std::int64_t{pool_.blocks()}) {
+    const Length first_end = match.tokens + std::min(step, count - match.tokens);
+    const std::int64_t first_need = new_blocks(match.tokens, first_end, match.blocks);
+    std::int64_t most = plan.blocks_needed;
+    std::int64_t first_most = first_need;
+    if (pool_.step_is_open()) {
+        // What the windows drop is fenced: then every block of the prompt comes from the room.
+        most = (shape_.blocks_for(count) - Length{match.blocks}) * Length{sequences_.groups()};
+    }
+    if (search != nullptr && match.tokens > 0) {
+        // Hits are no room; those that the windows leave behind are room again.
+        const std::int64_t lasting = idle_hits(match.tokens, match, *search, false);
+        first_most += lasting + idle_hits(match.tokens, match, *search, true);
+        for (std::uint32_t group = 0; group < sequences_.groups() && match.cells > 0; ++group) {
+            first_most += pool_.is_takeable(search->source(group)) ? 1 : 0;
+        }
+        for (Length begin = match.tokens; begin < count; begin += step) {
+            const std::int64_t idle = idle_hits(begin, match, *search, true);
+            const Length end = begin + std::min(step, count - begin);
+            most = std::max(most, new_blocks(begin, end, match.blocks) + idle);
+            if (idle == 0) {
+                break;
+            }
+        }
+        most += lasting;
+    }
+    if (count > limit() || peak(0, count, step) > std::int64_t{pool_.blocks()}) {
         plan.verdict = Verdict::never;
-    } else if (from_room > room || prompt_blocks(0, std::min(step, count)) > room - watermark) {
+    } else if (most > room || first_most > room - watermark) {
         plan.verdict = Verdict::later;
     }
     return plan;

@@ -10,6 +10,7 @@
 #include <kvpane/blocktable/block_shape.h>
 #include <kvpane/blocktable/config.h>
 #include <kvpane/blocktable/plan.h>
+#include <kvpane/blocktable/prefix_search.h>
 #include <kvpane/blocktable/sequences.h>
 
 namespace kvpane {
@@ -21,6 +22,8 @@ struct SequencePlan {
     Length cells = 0;           // so many from there on
     Length cells_before = 0;    // of the batch: where this sequence's slots start
     bool is_quiet = false;      // the cells lie in its own tail blocks: nothing is dropped, copied or taken
+    bool adopts = false;        // an admission: the blocks in its tables are hits that it does not hold yet
+    bool copies_tail = false;   // an admission: its tail block is only the source of a copy
 };
 
 // What that means in one group.
@@ -47,14 +50,23 @@ public:
     // Adds `cells` cells for the living sequence in slot `index`.
     void ask(std::uint32_t index, Length cells);
 
+    // A new sequence in slot `index`: its length and tables are those of the hits, none of which it holds yet. They
+    // are no room for anybody. With `copies_tail` each table ends with the block to copy the tail's cells from.
+    void ask_admission(std::uint32_t index, Length cells, bool copies_tail);
+
     // Decides about everything that was asked for. ENSURES with verdict ok, applying the sequence plans in order
-    // takes exactly blocks_needed blocks and finds them in the queue. COST O(batch + blocks dropped); with verdict
-    // `later` or `never` also O(blocks held by the batch).
+    // takes exactly blocks_needed blocks and finds them in the queue.
+    // COST O(batch + blocks dropped); with verdict `later` or `never` also O(blocks held by the batch).
     Plan decide();
 
-    // A new sequence of `count` tokens in chunks of `chunk` (0 = all at once); `watermark` blocks of the room are left
-    // to others by the first chunk. COST O(groups * block_size), however long the prompt.
-    Plan prompt(Length count, Length chunk, std::int64_t watermark) const;
+    // The same for one admission. Were it alone it would have to compute `cold` tokens: no hits, but no others either.
+    Plan decide_admission(Length cold, std::int64_t watermark);
+
+    // A new sequence of `count` tokens in chunks of `chunk` (0 = all at once), the first `match` of which are cached;
+    // `watermark` blocks of the room are left to others by the first chunk. `search` is that which found the match,
+    // nullptr when nothing is cached. COST O(groups * (block_size + window / chunk)), however long the prompt.
+    Plan prompt(Length count, Length chunk, std::int64_t watermark, const Match& match,
+                const PrefixSearch* search) const;
 
     // The longest sequence that the configuration allows.
     Length limit() const noexcept;
@@ -104,11 +116,14 @@ private:
 
     bool is_quiet(std::uint32_t index, Length begin, Length cells) const noexcept;
     std::uint32_t first_kept(std::uint32_t index, std::uint32_t group) const noexcept;
+    std::int64_t idle_hits() const noexcept;
     Play play(std::int64_t room, bool dropped_is_room);
     std::uint32_t plan_drop(const SequencePlan& plan, std::uint32_t group, Play& play);
     GroupPlan plan_take(const SequencePlan& plan, std::uint32_t group, std::uint32_t first, Play& play);
     bool fits_alone();
-    std::int64_t prompt_blocks(Length begin, Length end) const noexcept;
+    std::int64_t new_blocks(Length begin, Length end, std::uint32_t hits) const noexcept;
+    std::int64_t peak(Length cached, Length count, Length step) const noexcept;
+    std::int64_t idle_hits(Length begin, const Match& match, const PrefixSearch& search, bool windowed) const noexcept;
 
     const Config& config_;
     const BlockShape& shape_;

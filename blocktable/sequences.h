@@ -14,6 +14,8 @@ namespace kvpane {
 struct Sequence {
     Length length = 0;             // committed tokens
     Length reserved = 0;           // cells handed out behind them
+    Length own_from = 0;           // what lies before it was hit or inherited, what follows it filled itself
+    std::int64_t priority = 0;     // of the blocks that it publishes
     std::uint64_t batch_mark = 0;  // the last batch that named it; finds a sequence that stands twice in one
     std::uint32_t generation = 0;  // odd while alive; a slot that is used again gets a new one
     bool alive() const noexcept { return generation % 2 == 1; }
@@ -49,6 +51,7 @@ public:
     }
 
     std::uint32_t alive() const noexcept { return alive_; }
+    std::uint32_t slots() const noexcept { return static_cast<std::uint32_t>(sequences_.size()); }
     std::uint32_t groups() const noexcept { return groups_; }
 
     void add_to(Digest& digest) const noexcept;

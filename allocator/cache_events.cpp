@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/allocator/cache_events.h>
+
+#include <algorithm>
+
+namespace kvpane {
+
+CacheEvents::CacheEvents(std::size_t capacity, std::uint32_t block_size)
+    : events_(std::max<std::size_t>(capacity, 1)), tokens_(events_.size() * block_size), n_tokens_(events_.size()),
+      block_size_(block_size) {}
+
+void CacheEvents::emit(CacheEvent event) {
+    switch (event.kind) {
+        case CacheEvent::Kind::stored: ++totals_.stored; break;
+        case CacheEvent::Kind::removed: ++totals_.removed; break;
+        case CacheEvent::Kind::cleared: break;  // counted in blocks, see count_cleared()
+    }
+    const std::size_t at = slot(next_);
+    event.number = next_++;
+    held_ = std::min<std::uint64_t>(held_ + 1, events_.size());
+    n_tokens_[at] = static_cast<std::uint32_t>(event.tokens.size());
+    std::ranges::copy(event.tokens, tokens_.begin() + static_cast<std::ptrdiff_t>(at * block_size_));
+    event.tokens = {};
+    events_[at] = event;
+}
+
+CacheEvent CacheEvents::read(std::uint64_t number) const noexcept {
+    const std::size_t at = slot(number);
+    CacheEvent event = events_[at];
+    event.tokens = std::span(tokens_).subspan(at * block_size_, n_tokens_[at]);
+    return event;
+}
+
+}  // namespace kvpane

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/allocator/prefix_tree.h>
+
+#include <algorithm>
+#include <bit>
+
+#include <kvpane/allocator/promise.h>
+
+namespace kvpane {
+
+namespace {
+
+// Appends `text` to `store` and gives the view of it. REQUIRES that `store` has room: views must stay valid.
+std::string_view keep(std::string& store, std::string_view text) {
+    const std::size_t at = store.size();
+    store.append(text);
+    return std::string_view(store).substr(at);
+}
+
+}  // namespace
+
+PrefixTree::PrefixTree(std::uint32_t block_size, std::size_t expected_nodes, bool constant_hash)
+    : hash_(constant_hash), block_size_(block_size), marks_(1) {
+    nodes_.reserve(expected_nodes + 1);
+    nodes_.emplace_back();
+    tokens_.reserve((expected_nodes + 1) * block_size);
+    tokens_.resize(block_size);
+    table_.resize(std::bit_ceil(2 * (expected_nodes + 8)));
+}
+
+ContentId PrefixTree::find_root(const Scope& scope) const noexcept {
+    return probe(scope_hash(scope), [&](const Node& node) {
+        return node.parent == no_content && scopes_[node.label].view == scope;
+    });
+}
+
+ContentId PrefixTree::find_child(ContentId parent, const BlockContent& content) const noexcept {
+    return find_child(parent, content, child_hash(hash(parent), content));
+}
+
+ContentId PrefixTree::find_child(ContentId parent, const BlockContent& content, std::uint64_t hash) const noexcept {
+    return probe(hash, [&](const Node& node) {
+        const auto id = static_cast<ContentId>(&node - nodes_.data());
+        return node.parent == parent && std::ranges::equal(tokens(id), content.tokens) &&
+               std::ranges::equal(marks_[node.label].marks, content.marks);
+    });
+}
+
+ContentId PrefixTree::use_root(const Scope& scope) {
+    if (const ContentId found = find_root(scope); found != no_content) {
+        use(found);
+        return found;
+    }
+    const std::uint32_t label = own(scope);
+    const ContentId node = new_node(scope_hash(scope), no_content);
+    nodes_[index(node)].label = label;
+    return node;
+}
+
+ContentId PrefixTree::use_child(ContentId parent, const BlockContent& content) {
+    const std::uint64_t hash = child_hash(this->hash(parent), content);
+    if (const ContentId found = find_child(parent, content, hash); found != no_content) {
+        use(found);
+        return found;
+    }
+    const std::uint32_t label = content.marks.empty() ? 0 : own(content.marks);
+    const ContentId node = new_node(hash, parent);
+    nodes_[index(node)].label = label;
+    nodes_[index(node)].length = static_cast<std::uint32_t>(content.tokens.size());
+    std::ranges::copy(content.tokens, tokens_.begin() + static_cast<std::ptrdiff_t>(index(node)) * block_size_);
+    use(parent);
+    return node;
+}
+
+void PrefixTree::drop(ContentId node) noexcept {
+    while (node != no_content) {
+        Node& gone = nodes_[index(node)];
+        promise(gone.uses > 0, "X1", "a prefix was given up that nobody uses");
+        if (--gone.uses > 0) {
+            return;
+        }
+        erase(node);
+        if (gone.parent == no_content) {
+            scopes_[gone.label] = {};
+            free_scopes_.push_back(gone.label);
+        } else if (gone.label != 0) {
+            marks_[gone.label] = {};
+            free_marks_.push_back(gone.label);
+        }
+        const ContentId parent = gone.parent;
+        gone.parent = free_nodes_;
+        free_nodes_ = node;
+        --live_;
+        node = parent;
+    }
+}
+
+std::uint64_t PrefixTree::child_hash(std::uint64_t parent_hash, const BlockContent& content) const noexcept {
+    std::uint64_t hash = hash_.tokens(parent_hash, content.tokens);
+    for (const ContentMark& mark : content.marks) {
+        hash = hash_.number(hash, (std::uint64_t{mark.begin} << 32U) | mark.end);
+        hash = hash_.text(hash_.number(hash, static_cast<std::uint64_t>(mark.skipped)), mark.id);
+    }
+    return hash;
+}
+
+void PrefixTree::prefetch(std::uint64_t hash) const noexcept {
+    __builtin_prefetch(table_.data() + (hash & (table_.size() - 1)));
+}
+
+std::uint64_t PrefixTree::scope_hash(const Scope& scope) const noexcept {
+    std::uint64_t hash = hash_.text(1, scope.model);
+    hash = hash_.text(hash, scope.adapter);
+    hash = hash_.number(hash, static_cast<std::uint64_t>(scope.adapter_id));
+    hash = hash_.text(hash, scope.tenant);
+    return hash_.text(hash, scope.salt);
+}
+
+template <class Same>
+ContentId PrefixTree::probe(std::uint64_t hash, Same same) const noexcept {
+    const std::size_t mask = table_.size() - 1;
+    for (std::size_t at = hash & mask; table_[at] != no_content; at = (at + 1) & mask) {
+        const Node& node = nodes_[index(table_[at])];
+        if (node.hash == hash && same(node)) {
+            return table_[at];
+        }
+    }
+    return no_content;
+}
+
+void PrefixTree::make_room(std::size_t more) {
+    while (2 * (live_ + more) > table_.size()) {
+        grow_table();
+    }
+    const std::size_t slots = nodes_.size() + more;
+    if (slots > nodes_.capacity()) {
+        nodes_.reserve(2 * slots);
+    }
+    if (slots * block_size_ > tokens_.capacity()) {
+        tokens_.reserve(2 * slots * block_size_);
+    }
+}
+
+ContentId PrefixTree::new_node(std::uint64_t hash, ContentId parent) {
+    make_room(1);
+    if (free_nodes_ == no_content) {
+        tokens_.resize(tokens_.size() + block_size_);
+        nodes_.emplace_back();
+        free_nodes_ = static_cast<ContentId>(nodes_.size() - 1);
+    }
+    const ContentId node = free_nodes_;
+    free_nodes_ = nodes_[index(node)].parent;
+    nodes_[index(node)] = {hash, ++last_serial_, parent, 1, 0, 0};
+    insert(node);
+    ++live_;
+    return node;
+}
+
+void PrefixTree::insert(ContentId node) noexcept {
+    const std::size_t mask = table_.size() - 1;
+    std::size_t at = nodes_[index(node)].hash & mask;
+    while (table_[at] != no_content) {
+        at = (at + 1) & mask;
+    }
+    table_[at] = node;
+}
+
+// Moves later entries of the run into the gap, so that no tombstone is left behind.
+void PrefixTree::erase(ContentId node) noexcept {
+    const std::size_t mask = table_.size() - 1;
+    std::size_t gap = nodes_[index(node)].hash & mask;
+    while (table_[gap] != node) {
+        gap = (gap + 1) & mask;
+    }
+    for (std::size_t at = (gap + 1) & mask; table_[at] != no_content; at = (at + 1) & mask) {
+        const std::size_t home = nodes_[index(table_[at])].hash & mask;
+        if (((at - home) & mask) >= ((at - gap) & mask)) {
+            table_[gap] = table_[at];
+            gap = at;
+        }
+    }
+    table_[gap] = no_content;
+}
+
+void PrefixTree::grow_table() {
+    std::vector<ContentId> old(2 * table_.size());
+    old.swap(table_);
+    for (const ContentId node : old) {
+        if (node != no_content) {
+            insert(node);
+        }
+    }
+}
+
+std::uint32_t PrefixTree::own(const Scope& scope) {
+    if (free_scopes_.empty()) {
+        scopes_.emplace_back();
+        free_scopes_.reserve(scopes_.capacity());
+        free_scopes_.push_back(static_cast<std::uint32_t>(scopes_.size() - 1));
+    }
+    const std::uint32_t label = free_scopes_.back();
+    OwnedScope owned;
+    owned.text.reserve(scope.model.size() + scope.adapter.size() + scope.tenant.size() + scope.salt.size() + 16);
+    scopes_[label].text = std::move(owned.text);
+    std::string& text = scopes_[label].text;
+    scopes_[label].view = {keep(text, scope.model), keep(text, scope.adapter), scope.adapter_id,
+                           keep(text, scope.tenant), keep(text, scope.salt)};
+    free_scopes_.pop_back();
+    return label;
+}
+
+std::uint32_t PrefixTree::own(std::span<const ContentMark> marks) {
+    if (free_marks_.empty()) {
+        marks_.emplace_back();
+        free_marks_.reserve(marks_.capacity());
+        free_marks_.push_back(static_cast<std::uint32_t>(marks_.size() - 1));
+    }
+    const std::uint32_t label = free_marks_.back();
+    OwnedMarks& owned = marks_[label];
+    std::size_t characters = 16;
+    std::ranges::for_each(marks, [&](const ContentMark& mark) { characters += mark.id.size(); });
+    owned.text.reserve(characters);
+    owned.marks.assign(marks.begin(), marks.end());
+    for (ContentMark& mark : owned.marks) {
+        mark.id = keep(owned.text, mark.id);
+    }
+    free_marks_.pop_back();
+    return label;
+}
+
+}  // namespace kvpane
