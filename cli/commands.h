@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <kvpane/invariants/checked_manager.h>
+
+// What the program does, one function a command. They write results to stdout, and progress to stderr when that is a
+// terminal. ERRORS InputError, before anything is written, for what is wrong with the input.
+namespace kvpane::cli {
+
+enum ExitCode : int {
+    exit_ok = 0,
+    exit_broken = 1,    // an invariant broke, or a scenario failed
+    exit_bad_input = 2,
+    exit_internal = 3,
+};
+
+// What the command line says over the configuration file.
+struct StressOptions {
+    std::string config;
+    std::optional<std::uint64_t> seed;
+    std::optional<std::int64_t> steps;
+    std::optional<invariants::CheckMode> check;
+    std::string json;  // empty = none
+};
+ExitCode run_stress(const StressOptions& options);
+
+struct TraceOptions {
+    std::string trace;
+    std::string config;
+    std::optional<std::uint32_t> samples;
+    std::optional<invariants::CheckMode> check;
+    std::string json;
+};
+ExitCode run_trace(const TraceOptions& options);
+
+// Files, and folders for all the .toml files below them. A malformed file is said on stderr; the others still run.
+struct ScenarioOptions {
+    std::vector<std::string> paths;
+};
+ExitCode run_scenarios(const ScenarioOptions& options);
+
+}  // namespace kvpane::cli

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/cli/json_report.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <kvpane/cli/input.h>
+#include <kvpane/version.h>
+
+namespace kvpane::cli {
+
+using namespace invariants;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json start(const RunHeader& header) {
+    Json json;
+    json["version"] = version;
+    json["command"] = header.command;
+    json["config"] = {{"file", header.config_file}, {"digest", hex(header.config_digest)}};
+    json["seed"] = header.seed;
+    json["check"] = to_string(header.check);
+    return json;
+}
+
+void add_effort(Json& json, std::int64_t operations, double seconds, std::int64_t checks, const WindowPhases& phases) {
+    json["operations"] = operations;
+    json["seconds"] = seconds;
+    json["operations_per_second"] = per_second(operations, seconds);
+    json["checks"] = checks;
+    json["window_phases"] = {{"not_full", phases.not_full},
+                             {"exactly_full", phases.exactly_full},
+                             {"first_eviction", phases.first_eviction},
+                             {"steady", phases.steady}};
+}
+
+void add_statistics(Json& json, const Statistics& statistics) {
+    json["copies"] = statistics.copies;
+    json["copied_cells"] = statistics.copied_cells;
+    json["statistics"] = {{"admitted", statistics.admitted},
+                          {"released", statistics.released},
+                          {"forks", statistics.forks},
+                          {"truncations", statistics.truncations},
+                          {"committed_tokens", statistics.committed_tokens},
+                          {"blocks_taken", statistics.blocks_taken},
+                          {"queried_tokens", statistics.queried_tokens},
+                          {"hit_tokens", statistics.hit_tokens},
+                          {"evicted_blocks", statistics.evicted_blocks}};
+}
+
+void add_violation(Json& json, const RunHeader& header, const std::optional<Violation>& violation) {
+    if (!violation) {
+        json["violation"] = nullptr;
+        return;
+    }
+    json["violation"] = {{"invariant", number(violation->invariant)},
+                         {"sentence", sentence(violation->invariant)},
+                         {"operation", violation->operation},
+                         {"what", violation->what},
+                         {"reproduce", reproduce(header, *violation)}};
+}
+
+std::string finished(const Json& json) {
+    constexpr int indent = 2;
+    // File names and titles are whatever the user's system calls them, valid UTF-8 or not.
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string stress_json(const RunHeader& header, const StressReport& report) {
+    Json json = start(header);
+    json["steps"] = header.steps;
+    add_effort(json, report.operations, report.seconds, report.checks, report.phases);
+    for (std::size_t kind = 0; kind < mix_names.size(); ++kind) {
+        json["tried"][mix_names[kind]] = report.tried[kind];
+        json["succeeded"][mix_names[kind]] = report.succeeded[kind];
+    }
+    json["utilisation"] = report.utilisation;
+    json["refusals"] = {{"later", report.refused_later},
+                        {"never", report.refused_never},
+                        {"window_evicted", report.refused_evicted},
+                        {"provoked", report.refused_other}};
+    add_statistics(json, report.statistics);
+    json["state_digest"] = hex(report.digest);
+    add_violation(json, header, report.violation);
+    return finished(json);
+}
+
+std::string replay_json(const RunHeader& header, const ReplayReport& report) {
+    Json json = start(header);
+    json["trace"] = {{"file", header.trace_file}, {"digest", hex(header.trace_digest)}};
+    json["samples"] = header.samples;
+    json["alive"] = header.alive;
+    add_effort(json, report.operations, report.seconds, report.checks, report.phases);
+    if (header.samples == 1) {
+        json["used_cells"] = report.used_cells;
+        json["allocated_cells"] = report.allocated_cells;
+        json["utilisation"] = share(report.used_cells, report.allocated_cells);
+    } else {
+        json["unshared_blocks"] = report.unshared_blocks;
+        json["saved_blocks"] = report.saved_blocks;
+        json["saved_share"] = share(report.saved_blocks, report.unshared_blocks);
+    }
+    json["requests"] = report.requests;
+    json["completed"] = report.completed;
+    json["preempted"] = report.preempted;
+    json["refusals"] = {{"later", report.refused_later}, {"never", report.refused_never}};
+    add_statistics(json, report.statistics);
+    add_violation(json, header, report.violation);
+    return finished(json);
+}
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+    if (!wanted()) {
+        return;
+    }
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(path_, ignored);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+        throw InputError(fmt::format("--json {}: is not a regular file", path_));
+    }
+    temporary_ = fmt::format("{}.{}.tmp", path_, getpid());
+    errno = 0;
+    const bool writable = std::ofstream(temporary_, std::ios::binary).is_open();
+    if (!writable) {
+        throw InputError(fmt::format("--json {}: cannot be written: {}", path_, std::strerror(errno)));
+    }
+    std::filesystem::remove(temporary_, ignored);
+}
+
+void OutputFile::write(const std::string& text) const {
+    std::ofstream stream(temporary_, std::ios::binary);
+    stream << text;
+    stream.close();
+    std::error_code error;
+    if (stream) {
+        std::filesystem::rename(temporary_, path_, error);
+    }
+    if (!stream || error) {
+        std::error_code ignored;
+        std::filesystem::remove(temporary_, ignored);
+        throw std::runtime_error("cannot write " + path_);
+    }
+}
+
+}  // namespace kvpane::cli

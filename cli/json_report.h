@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <kvpane/cli/report.h>
+
+namespace kvpane::cli {
+
+// The report as one JSON object; numbers are numbers, digests strings "0x...".
+std::string stress_json(const RunHeader& header, const invariants::StressReport& report);
+std::string replay_json(const RunHeader& header, const invariants::ReplayReport& report);
+
+// A file that appears whole or not at all: written beside its path under another name, then renamed.
+class OutputFile {
+public:
+    // Does nothing when `path` is empty. ERRORS InputError now, not after the run, if it could not be written.
+    explicit OutputFile(std::string path);
+
+    // ERRORS std::runtime_error when the disk is full or the folder has gone.
+    void write(const std::string& text) const;
+
+    bool wanted() const noexcept { return !path_.empty(); }
+
+private:
+    std::string path_;
+    std::string temporary_;
+};
+
+}  // namespace kvpane::cli

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <kvpane/cli/commands.h>
+#include <kvpane/cli/input.h>
+#include <kvpane/cli/stress_config.h>
+#include <kvpane/version.h>
+
+namespace kvpane::cli {
+
+namespace {
+
+// The words of the command line, before they are read as numbers: the library's own conversion takes "-1" for 2^64 - 1.
+struct Words {
+    std::string config;
+    std::string trace;
+    std::optional<std::string> seed;
+    std::optional<std::string> steps;
+    std::optional<std::string> samples;
+    std::optional<std::string> check;
+    std::string json;
+    std::vector<std::string> paths;
+};
+
+template <class Number>
+std::optional<Number> number(const char* option, const std::optional<std::string>& word, Number min, Number max) {
+    if (!word) {
+        return std::nullopt;
+    }
+    Number value = 0;
+    const char* end = word->data() + word->size();
+    const auto [stopped, error] = std::from_chars(word->data(), end, value);
+    if (error != std::errc{} || stopped != end || value < min || value > max) {
+        throw InputError(fmt::format("{} must be a whole number {}..{}, got '{}'", option, min, max, *word));
+    }
+    return value;
+}
+
+std::optional<invariants::CheckMode> check(const std::optional<std::string>& word) {
+    if (!word) {
+        return std::nullopt;
+    }
+    const auto mode = check_mode(*word);
+    if (!mode) {
+        throw InputError(fmt::format("--check must be off, sampled or every, got '{}'{}", *word,
+                                     did_you_mean(*word, {"off", "sampled", "every"})));
+    }
+    return mode;
+}
+
+void describe(CLI::App& app, Words& words) {
+    app.set_help_flag("-h,--help", "Print this help and exit");
+    app.set_version_flag("--version", fmt::format("kvpane {}", version), "Print the version and exit");
+    app.footer("Examples:\n"
+               "  kvpane stress configs/quickstart.toml\n"
+               "  kvpane scenario tests/scenarios/bugs\n"
+               "  kvpane trace requests.csv --config configs/trace.toml\n"
+               "  kvpane stress --help\n\n"
+               "Exit codes: 0 ok, 1 an invariant broke or a scenario failed, 2 bad input, 3 internal error.");
+    constexpr auto check_text = "How often the judge looks: off, sampled or every operation";
+    constexpr auto json_text = "Write the results to this file as JSON too";
+
+    CLI::App* stress = app.add_subcommand("stress", "Drive the manager with random operations and check it");
+    stress->add_option("config", words.config, "The configuration (docs/configuration.md)")->required();
+    stress->add_option("--seed", words.seed, "Draw the operations from this seed, 0..2^64-1");
+    stress->add_option("--steps", words.steps, "Operations to run");
+    stress->add_option("--check", words.check, check_text);
+    stress->add_option("--json", words.json, json_text);
+    stress->footer("Examples:\n"
+                   "  kvpane stress configs/quickstart.toml\n"
+                   "  kvpane stress configs/window-edges.toml --seed 7 --steps 100000 --check every\n"
+                   "  kvpane stress configs/hybrid.toml --check sampled --json hybrid.json");
+
+    CLI::App* scenario = app.add_subcommand("scenario", "Run scenario files, with all checks after every step");
+    scenario->add_option("files", words.paths, "Scenario files, or folders for all .toml files below them")->required();
+    scenario->footer("Examples:\n"
+                     "  kvpane scenario tests/scenarios/peers/trt-29-rewind.toml\n"
+                     "  kvpane scenario tests/scenarios/bugs tests/scenarios/peers");
+
+    CLI::App* trace = app.add_subcommand("trace", "Replay the request lengths of a trace and check the manager");
+    trace->add_option("file", words.trace, "CSV with the columns TIMESTAMP,ContextTokens,GeneratedTokens")->required();
+    trace->add_option("--config", words.config, "The configuration (docs/configuration.md)")->required();
+    trace->add_option("--samples", words.samples, "Answers to each prompt, forked from it");
+    trace->add_option("--check", words.check, check_text);
+    trace->add_option("--json", words.json, json_text);
+    trace->footer("Examples:\n"
+                  "  kvpane trace tests/data/azure-small.csv --config configs/trace.toml\n"
+                  "  kvpane trace requests.csv --config configs/trace.toml --samples 4 --check every");
+}
+
+std::vector<std::string> long_options(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) {
+            names.push_back("--" + name);
+        }
+    }
+    return names;
+}
+
+// What the command line means instead, when a word of it is known to nobody; else the library's own sentence.
+std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    if (!chosen.empty()) {
+        const std::vector<std::string> left = chosen.front()->remaining();
+        if (left.empty()) {
+            return fmt::format("{}: {}", chosen.front()->get_name(), error.what());
+        }
+        const std::string word = left.front().substr(0, left.front().find('='));
+        const std::vector<std::string> names = long_options(*chosen.front());
+        return fmt::format("{}: unexpected argument '{}'{}", chosen.front()->get_name(), word,
+                           did_you_mean(word, {names.begin(), names.end()}));
+    }
+    if (argc < 2) {
+        return "a command is missing: stress, scenario or trace; see kvpane --help";
+    }
+    std::vector<std::string> names = long_options(app);
+    names.insert(names.end(), {"stress", "scenario", "trace"});
+    return fmt::format("unknown command '{}'{}", argv[1], did_you_mean(argv[1], {names.begin(), names.end()}));
+}
+
+ExitCode run_chosen(const CLI::App& app, const Words& words) {
+    if (app.got_subcommand("stress")) {
+        return run_stress({.config = words.config,
+                           .seed = number<std::uint64_t>("--seed", words.seed, 0, UINT64_MAX),
+                           .steps = number<std::int64_t>("--steps", words.steps, 1, most_steps),
+                           .check = check(words.check),
+                           .json = words.json});
+    }
+    if (app.got_subcommand("trace")) {
+        return run_trace({.trace = words.trace,
+                          .config = words.config,
+                          .samples = number<std::uint32_t>("--samples", words.samples, 1, most_samples),
+                          .check = check(words.check),
+                          .json = words.json});
+    }
+    return run_scenarios({.paths = words.paths});
+}
+
+int run(int argc, char** argv) {
+    CLI::App app("kvpane: a checked memory manager for paged KV caches", "kvpane");
+    Words words;
+    describe(app, words);
+    app.require_subcommand(1);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& asked_for_text) {
+        return app.exit(asked_for_text);
+    } catch (const CLI::ParseError& error) {
+        throw InputError(explain(app, error, argc, argv));
+    }
+    const ExitCode code = run_chosen(app, words);
+    if (std::fflush(stdout) != 0) {
+        throw std::runtime_error("the results cannot be written to the standard output");
+    }
+    return code;
+}
+
+}  // namespace
+
+}  // namespace kvpane::cli
+
+int main(int argc, char** argv) {
+    try {
+        return kvpane::cli::run(argc, argv);
+    } catch (const kvpane::cli::InputError& error) {
+        fmt::print(stderr, "{}\n", error.what());
+        return kvpane::cli::exit_bad_input;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "kvpane: internal error: {}\n", error.what());
+        return kvpane::cli::exit_internal;
+    }
+}

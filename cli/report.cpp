@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/cli/report.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <kvpane/version.h>
+
+namespace kvpane::cli {
+
+using namespace invariants;
+
+namespace {
+
+// As a POSIX shell takes it.
+std::string quoted(const std::string& argument) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+    if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos) {
+        return argument;
+    }
+    std::string text = "'";
+    for (const char c : argument) {
+        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    return text + "'";
+}
+
+void row(std::string& text, std::string_view name, const std::string& value) {
+    text += fmt::format("{:<24}{}\n", name, value);
+}
+
+void row(std::string& text, std::string_view name, std::int64_t value) { row(text, name, fmt::format("{}", value)); }
+
+void effort_rows(std::string& text, std::int64_t operations, double seconds, std::int64_t checks,
+                 const WindowPhases& phases) {
+    row(text, "operations", operations);
+    row(text, "operations per second", fmt::format("{:.0f}", per_second(operations, seconds)));
+    row(text, "checks done", checks);
+    row(text, "window phases",
+        fmt::format("not full {}, exactly full {}, first eviction {}, steady {}", phases.not_full, phases.exactly_full,
+                    phases.first_eviction, phases.steady));
+}
+
+void copy_row(std::string& text, const Statistics& statistics) {
+    row(text, "copies", fmt::format("{} ({} cells)", statistics.copies, statistics.copied_cells));
+}
+
+}  // namespace
+
+double per_second(std::int64_t operations, double seconds) noexcept {
+    return seconds > 0 ? static_cast<double>(operations) / seconds : 0;
+}
+
+double share(std::int64_t part, std::int64_t whole) noexcept {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string hex(std::uint64_t value) { return fmt::format("{:#018x}", value); }
+
+std::string first_line(const RunHeader& header) {
+    std::string line = fmt::format("kvpane {} seed={} config={} check={}", version, header.seed,
+                                   hex(header.config_digest), to_string(header.check));
+    if (!header.trace_file.empty()) {
+        line += fmt::format(" trace={} samples={} alive={}", hex(header.trace_digest), header.samples, header.alive);
+    }
+    return line + "\n";
+}
+
+std::string reproduce(const RunHeader& header, const Violation& violation) {
+    if (header.trace_file.empty()) {
+        // Each step is an operation at least; what broke behind the last step broke while the run was taken down.
+        const std::int64_t steps = std::clamp<std::int64_t>(violation.operation, 1, header.steps);
+        return fmt::format("kvpane {} {} --seed {} --steps {} --check every", header.command,
+                           quoted(header.config_file), header.seed, steps);
+    }
+    return fmt::format("kvpane {} {} --config {} --samples {} --check every", header.command,
+                       quoted(header.trace_file), quoted(header.config_file), header.samples);
+}
+
+std::string violation_text(const RunHeader& header, const Violation& violation) {
+    return fmt::format("VIOLATION {} at operation {}: {}\n  {}\n  reproduce: {}\n", number(violation.invariant),
+                       violation.operation, sentence(violation.invariant), violation.what,
+                       reproduce(header, violation));
+}
+
+std::string stress_text(const StressReport& report) {
+    std::string text;
+    effort_rows(text, report.operations, report.seconds, report.checks, report.phases);
+    row(text, "utilisation", fmt::format("{:.3f} %", 100 * report.utilisation));
+    copy_row(text, report.statistics);
+    row(text, "refusals",
+        fmt::format("later {}, never {}, window_evicted {}, provoked {}", report.refused_later, report.refused_never,
+                    report.refused_evicted, report.refused_other));
+    row(text, "state digest", hex(report.digest));
+    row(text, "violations", report.violation ? 1 : 0);
+    return text;
+}
+
+std::string replay_text(const RunHeader& header, const ReplayReport& report) {
+    std::string text;
+    effort_rows(text, report.operations, report.seconds, report.checks, report.phases);
+    if (header.samples == 1) {
+        row(text, "utilisation", fmt::format("{:.3f} %", 100 * share(report.used_cells, report.allocated_cells)));
+    } else {
+        row(text, "saved by sharing", fmt::format("{:.2f} %", 100 * share(report.saved_blocks, report.unshared_blocks)));
+    }
+    copy_row(text, report.statistics);
+    row(text, "requests", fmt::format("{}, completed {}, preempted {}", report.requests, report.completed,
+                                      report.preempted));
+    row(text, "refusals", fmt::format("later {}, never {}", report.refused_later, report.refused_never));
+    row(text, "violations", report.violation ? 1 : 0);
+    return text;
+}
+
+}  // namespace kvpane::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kvpane/cli/stress_config.h>
+#include <kvpane/invariants/length_replay.h>
+#include <kvpane/invariants/stress.h>
+
+// The results of a run, as text (here) and as JSON (json_report.h).
+namespace kvpane::cli {
+
+// What a run was made from, and how to make it again.
+struct RunHeader {
+    std::string command;        // "stress", "trace"
+    std::string config_file;
+    std::uint64_t config_digest = 0;
+    std::uint64_t seed = 0;
+    std::int64_t steps = 0;     // stress only
+    invariants::CheckMode check = invariants::CheckMode::every;
+    std::string trace_file;     // trace only, as the two below
+    std::uint64_t trace_digest = 0;
+    std::uint32_t samples = 1;
+    std::uint32_t alive = 1;
+};
+
+std::string first_line(const RunHeader& header);
+
+// The command that runs into the violation again, with all checks on.
+std::string reproduce(const RunHeader& header, const invariants::Violation& violation);
+
+// Three lines: the broken invariant, what was found, the command that reproduces it.
+std::string violation_text(const RunHeader& header, const invariants::Violation& violation);
+
+// The last block: one "name  value" a line.
+std::string stress_text(const invariants::StressReport& report);
+std::string replay_text(const RunHeader& header, const invariants::ReplayReport& report);
+
+double per_second(std::int64_t operations, double seconds) noexcept;
+// part / whole; 0 when there is nothing.
+double share(std::int64_t part, std::int64_t whole) noexcept;
+std::string hex(std::uint64_t value);
+
+}  // namespace kvpane::cli

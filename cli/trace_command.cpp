@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/cli/commands.h>
+
+#include <fmt/format.h>
+
+#include <kvpane/cli/csv_trace.h>
+#include <kvpane/cli/json_report.h>
+#include <kvpane/cli/progress.h>
+#include <kvpane/cli/report.h>
+#include <kvpane/cli/stress_config.h>
+
+namespace kvpane::cli {
+
+namespace {
+
+// Every operation of a long trace is dear to check: unless the file or the command line asks, the judge samples.
+invariants::CheckMode check_of(const TraceOptions& options, const RunConfig& config) {
+    const auto fallback = config.says_check ? config.stress.check : invariants::CheckMode::sampled;
+    return options.check.value_or(fallback);
+}
+
+}  // namespace
+
+ExitCode run_trace(const TraceOptions& options) {
+    const RunConfig config = read_run_config(options.config);
+    const LengthTrace trace = read_trace(options.trace);
+    const OutputFile json(options.json);
+
+    invariants::ReplayConfig replay;
+    replay.manager = config.stress.manager;
+    replay.seed = config.stress.seed;
+    replay.check = check_of(options, config);
+    replay.sampling = config.stress.sampling;
+    replay.samples = options.samples.value_or(config.samples);
+    replay.alive = config.alive;
+
+    RunHeader header;
+    header.command = "trace";
+    header.config_file = options.config;
+    header.config_digest = config.digest;
+    header.seed = replay.seed;
+    header.check = replay.check;
+    header.trace_file = options.trace;
+    header.trace_digest = trace.digest;
+    header.samples = replay.samples;
+    header.alive = replay.alive;
+    fmt::print("{}", first_line(header));
+
+    const invariants::ReplayReport report = [&] {
+        ProgressLine line;
+        return invariants::replay_lengths(
+            replay, trace.requests, [&](const invariants::StressProgress& progress) { line.show(progress); });
+    }();
+    if (report.violation) {
+        fmt::print("{}", violation_text(header, *report.violation));
+    }
+    fmt::print("{}", replay_text(header, report));
+    if (json.wanted()) {
+        json.write(replay_json(header, report));
+    }
+    return report.violation ? exit_broken : exit_ok;
+}
+
+}  // namespace kvpane::cli

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include <kvpane/invariants/audit.h>
+#include <kvpane/invariants/text.h>
+
+namespace kvpane::invariants {
+
+namespace {
+
+constexpr std::array<const char*, 4> state_names = {"free", "cached", "live", "fenced"};
+
+const char* name_of(BlockState state) { return state_names[static_cast<std::size_t>(state)]; }
+
+bool is_idle(BlockState state) { return state == BlockState::free || state == BlockState::cached; }
+
+Found found(Invariant invariant, std::string what) { return Finding{invariant, std::move(what)}; }
+
+}  // namespace
+
+std::string label_of(Name name, const std::vector<std::string>& spellings) {
+    return name < spellings.size() ? text("sequence ", spellings[name]) : text("sequence #", name);
+}
+
+std::string Scene::label(const Record& record, std::uint32_t group) const {
+    return text(label(record.name), ", group ", manager.config().groups[group].name);
+}
+
+Found find_P1(const Scene& scene) {
+    const BlockPool& pool = scene.manager.pool();
+    std::array<std::int64_t, 4> counted{};
+    for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
+        const BlockId block{i};
+        const BlockState state = pool.state(block);
+        const bool known = pool.content(block) != no_content;
+        if ((state == BlockState::live) != (pool.refs(block) > 0) || (state == BlockState::free && known) ||
+            (state == BlockState::cached && !known)) {
+            return found(Invariant::P1, text("block ", i, " is ", name_of(state), " with ", pool.refs(block),
+                                             " references and ", known ? "a" : "no", " content"));
+        }
+        ++counted[static_cast<std::size_t>(state)];
+    }
+    const std::array<std::int64_t, 4> says = {pool.free_blocks(), pool.cached_blocks(), pool.live_blocks(),
+                                              pool.fenced_blocks()};
+    for (std::size_t state = 0; state < counted.size(); ++state) {
+        if (says[state] != counted[state]) {
+            return found(Invariant::P1, text("the pool counts ", says[state], " ", state_names[state],
+                                             " blocks, there are ", counted[state]));
+        }
+    }
+    if (says[0] + says[1] + says[2] + says[3] != scene.manager.config().blocks) {
+        return found(Invariant::P1, text("the states do not add up to ", scene.manager.config().blocks, " blocks"));
+    }
+    if (pool.fenced_blocks() > 0 && !pool.step_is_open()) {
+        return found(Invariant::P1, text(pool.fenced_blocks(), " blocks are fenced, and no step is open"));
+    }
+    return std::nullopt;
+}
+
+Found find_P2(const Scene& scene) {
+    const BlockPool& pool = scene.manager.pool();
+    if (scene.manager.sequences() != scene.living.size()) {
+        return found(Invariant::P2, text("the Manager has ", scene.manager.sequences(), " sequences, ",
+                                         scene.living.size(), " are alive"));
+    }
+    std::vector<std::uint32_t> appearances(pool.blocks() + std::size_t{1});
+    for (const Record* record : scene.living) {
+        for (std::uint32_t group = 0; group < record->groups.size(); ++group) {
+            const auto table = scene.manager.table(record->handle, GroupId{group});
+            for (std::uint32_t entry = 0; table && entry < table->size; ++entry) {
+                const BlockId block = (*table)[entry];
+                if (to_index(block) > pool.blocks()) {
+                    return found(Invariant::P2, text(scene.label(*record, group), ", logical block ", entry,
+                                                     ": there is no block ", to_index(block)));
+                }
+                ++appearances[to_index(block)];
+            }
+        }
+    }
+    appearances[0] = 0;  // holes
+    for (std::uint32_t i = 0; i <= pool.blocks(); ++i) {
+        if (pool.refs(BlockId{i}) != appearances[i]) {
+            return found(Invariant::P2, text("block ", i, " has ", pool.refs(BlockId{i}), " references and stands in ",
+                                             appearances[i], " tables"));
+        }
+    }
+    return std::nullopt;
+}
+
+Found find_P3(const Scene& scene) {
+    const BlockPool& pool = scene.manager.pool();
+    std::vector<bool> queued(pool.blocks() + std::size_t{1});
+    std::int64_t length = 0;
+    for (BlockId at = pool.next_idle(null_block); at != null_block; at = pool.next_idle(at)) {
+        const std::uint32_t i = to_index(at);
+        if (i > pool.blocks()) {
+            return found(Invariant::P3, text("the queue names block ", i, ", which does not exist"));
+        }
+        if (queued[i]) {
+            return found(Invariant::P3, text("block ", i, " is queued twice"));
+        }
+        if (!is_idle(pool.state(at))) {
+            return found(Invariant::P3, text("block ", i, " is queued and ", name_of(pool.state(at))));
+        }
+        queued[i] = true;
+        ++length;
+    }
+    for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
+        if (is_idle(pool.state(BlockId{i})) && !queued[i]) {
+            return found(Invariant::P3, text("block ", i, " is ", name_of(pool.state(BlockId{i})), " and not queued"));
+        }
+    }
+    if (length != pool.idle_blocks()) {
+        return found(Invariant::P3, text("the queue holds ", length, " blocks, the pool counts ", pool.idle_blocks()));
+    }
+    return std::nullopt;
+}
+
+Found audit_whole(const Scene& scene) {
+    for (const auto find : {&find_P1, &find_P2, &find_P3}) {
+        if (auto finding = find(scene)) {
+            return finding;
+        }
+    }
+    if (auto finding = find_T1(scene)) {
+        return finding;
+    }
+    return find_T5(scene);
+}
+
+}  // namespace kvpane::invariants

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/invariants/driver.h>
+
+#include <algorithm>
+
+#include <kvpane/invariants/without_prefix_cache.h>
+
+namespace kvpane::invariants {
+
+namespace {
+
+Outcome refused(Error error) {
+    Outcome outcome;
+    outcome.error = error;
+    return outcome;
+}
+
+Outcome outcome_of(const expected<Step>& result) {
+    Outcome outcome;
+    if (result) {
+        outcome.step = *result;
+    } else {
+        outcome.error = result.error();
+    }
+    return outcome;
+}
+
+Outcome outcome_of(const expected<void>& result) { return result ? Outcome{} : refused(result.error()); }
+
+bool any_negative(const std::vector<Token>& tokens) {
+    return std::ranges::any_of(tokens, [](Token token) { return token < 0; });
+}
+
+}  // namespace
+
+Outcome Driver::apply(const Operation& operation) {
+    const SequenceHandle sequence = handle(operation.sequence);
+    switch (operation.verb) {
+        case Verb::admit: return admit(operation);
+        case Verb::plan: return plan(operation);
+        case Verb::reserve: {
+            const Reservation reservation{sequence, operation.count};
+            return outcome_of(manager_.reserve({&reservation, 1}));
+        }
+        case Verb::commit: return outcome_of(manager_.commit(sequence, operation.tokens));
+        case Verb::cancel: return outcome_of(manager_.cancel(sequence));
+        case Verb::append: return outcome_of(manager_.append(sequence, operation.tokens));
+        case Verb::append_batch:
+            return outcome_of(manager_.append_batch(handles(operation.sequences), operation.tokens));
+        case Verb::fork: return fork(operation);
+        case Verb::truncate: return outcome_of(manager_.truncate(sequence, operation.length));
+        case Verb::release: return release(operation.sequence);
+        case Verb::step_begin: return outcome_of(manager_.step_begin(StepId{operation.step}));
+        case Verb::step_end: return outcome_of(manager_.step_end(StepId{operation.step}));
+        case Verb::check: {
+            const bool known = std::ranges::all_of(operation.sequences, [&](Name name) { return is_alive(name); });
+            return known ? Outcome{} : refused(Error::unknown_sequence);
+        }
+        case Verb::probe:
+        case Verb::evict:
+        case Verb::uncache:
+        case Verb::pin:
+        case Verb::unpin:
+        case Verb::reset_cache: return without_prefix_cache(operation, manager_, sequence);
+    }
+    return {};
+}
+
+std::optional<Driver::Foresight> Driver::foresee(const Operation& operation) {
+    const auto foresight = [](const expected<Plan>& plan) {
+        if (!plan) {
+            return Foresight{plan.error(), {}};
+        }
+        Foresight result{std::nullopt, *plan};
+        if (plan->verdict != Verdict::ok) {
+            result.error = plan->verdict == Verdict::later ? Error::later : Error::never;
+        }
+        return result;
+    };
+    reservations_.clear();
+    switch (operation.verb) {
+        case Verb::admit: {
+            const auto length = static_cast<Length>(operation.tokens.size());
+            const Length computed = std::min(length, operation.compute.value_or(length));
+            // The plan of what is computed now does not know how long the prompt is.
+            const Length limit = manager_.config().max_length;
+            const bool too_long = limit != 0 && length > limit;
+            if (is_alive(operation.sequence) || any_negative(operation.tokens) || computed < 1 || too_long) {
+                return std::nullopt;
+            }
+            return foresight(manager_.plan_prompt(computed));
+        }
+        case Verb::reserve: reservations_.push_back({handle(operation.sequence), operation.count}); break;
+        case Verb::append:
+            if (operation.tokens.empty() || any_negative(operation.tokens)) {
+                return std::nullopt;
+            }
+            reservations_.push_back({handle(operation.sequence), static_cast<Length>(operation.tokens.size())});
+            break;
+        case Verb::append_batch:
+            if (operation.tokens.size() != operation.sequences.size() || any_negative(operation.tokens)) {
+                return std::nullopt;
+            }
+            for (const SequenceHandle sequence : handles(operation.sequences)) {
+                reservations_.push_back({sequence, 1});
+            }
+            break;
+        default: return std::nullopt;
+    }
+    const bool reserves = operation.verb == Verb::reserve;
+    const bool busy = std::ranges::any_of(
+        reservations_, [&](const Reservation& r) { return !reserves && manager_.reserved(r.sequence).value_or(0) > 0; });
+    return busy ? std::nullopt : std::optional(foresight(manager_.plan(reservations_)));
+}
+
+SequenceHandle Driver::handle(Name name) const noexcept {
+    return name < named_.size() ? named_[name].handle : SequenceHandle{};
+}
+
+std::vector<Name> Driver::living() const {
+    std::vector<Name> names;
+    for (Name name = 0; name < named_.size(); ++name) {
+        if (is_alive(name)) {
+            names.push_back(name);
+        }
+    }
+    std::ranges::sort(names, {}, [&](Name name) { return named_[name].born; });
+    return names;
+}
+
+Outcome Driver::admit(const Operation& operation) {
+    if (is_alive(operation.sequence)) {
+        return refused(Error::invalid_argument);
+    }
+    const auto admitted = manager_.admit({operation.tokens, operation.compute});
+    if (!admitted) {
+        return refused(admitted.error());
+    }
+    call(operation.sequence, admitted->sequence);
+    Outcome outcome;
+    outcome.cached_tokens = admitted->cached_tokens;
+    outcome.step = admitted->step;
+    return outcome;
+}
+
+Outcome Driver::fork(const Operation& operation) {
+    if (is_alive(operation.child)) {
+        return refused(Error::invalid_argument);
+    }
+    const auto child = manager_.fork(handle(operation.sequence), operation.at);
+    if (!child) {
+        return refused(child.error());
+    }
+    call(operation.child, *child);
+    return {};
+}
+
+Outcome Driver::release(Name name) {
+    Outcome outcome = outcome_of(manager_.release(handle(name)));
+    if (!outcome.error) {
+        named_[name].born = 0;
+    }
+    return outcome;
+}
+
+Outcome Driver::plan(const Operation& operation) const {
+    if (any_negative(operation.tokens)) {
+        return refused(Error::invalid_argument);
+    }
+    const auto length = static_cast<Length>(operation.tokens.size());
+    const auto planned = manager_.plan_prompt(length > 0 ? length : operation.count, operation.chunk);
+    if (!planned) {
+        return refused(planned.error());
+    }
+    Outcome outcome;
+    outcome.plan = *planned;
+    return outcome;
+}
+
+std::span<const SequenceHandle> Driver::handles(const std::vector<Name>& names) {
+    handles_.clear();
+    for (const Name name : names) {
+        handles_.push_back(handle(name));
+    }
+    return handles_;
+}
+
+void Driver::call(Name name, SequenceHandle handle) {
+    if (name >= named_.size()) {
+        named_.resize(std::size_t{name} + 1);
+    }
+    named_[name] = {handle, ++created_};
+}
+
+}  // namespace kvpane::invariants

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/invariants/judge.h>
+
+#include <algorithm>
+
+#include <kvpane/invariants/text.h>
+
+namespace kvpane::invariants {
+
+namespace {
+
+std::vector<spec::Rule> rules_of(const Config& config) {
+    std::vector<spec::Rule> rules;
+    for (const GroupConfig& group : config.groups) {
+        rules.push_back({group.window, group.sinks, config.rewind_slack, Length{config.block_size}});
+    }
+    return rules;
+}
+
+std::string spelled(const std::optional<Error>& error) {
+    return error ? std::string(to_string(*error)) : std::string("success");
+}
+
+bool is_touched(const Operation& operation, Name name) {
+    return operation.sequence == name || (operation.verb == Verb::fork && operation.child == name) ||
+           std::ranges::find(operation.sequences, name) != operation.sequences.end();
+}
+
+bool changes_nothing(Verb verb) { return verb == Verb::plan || verb == Verb::probe || verb == Verb::check; }
+
+}  // namespace
+
+Judge::Judge(const Config& config, bool has_twin)
+    : rules_(rules_of(config)), release_(config.window_release), shadow_(config.blocks, config.block_size),
+      twin_(has_twin ? std::make_unique<Driver>(config) : nullptr) {}
+
+void Judge::before(const Operation& operation, Driver& driver, Depth depth) {
+    if (depth == Depth::follow) {
+        return;
+    }
+    digest_before_ = depth == Depth::all ? driver.manager().digest() : 0;
+    taken_before_ = driver.manager().statistics().blocks_taken;
+    foresight_ = driver.foresee(operation);
+    forecast_ = forecast(operation, known(), driver.manager(), rules_);
+}
+
+Found Judge::after(const Operation& operation, const Outcome& outcome, const Driver& driver, Depth depth) {
+    if (depth != Depth::follow) {
+        if (auto finding = find_A1(operation, outcome, driver.manager())) {
+            return finding;
+        }
+    }
+    if (depth == Depth::all) {
+        if (auto finding = find_F2(operation, outcome, driver.manager())) {
+            return finding;
+        }
+    }
+    if (!outcome.error) {
+        if (auto finding = follow(operation, outcome, driver)) {
+            return finding;
+        }
+    }
+    Found finding;
+    if (depth == Depth::all) {
+        finding = audit(driver, &operation);
+    } else if (depth == Depth::touched) {
+        finding = audit_touched(operation, driver.manager());
+    }
+    return !finding && twin_ != nullptr ? find_A2(operation, outcome, driver) : finding;
+}
+
+// F2: a failed operation changes nothing. Nor does one that only asks.
+Found Judge::find_F2(const Operation& operation, const Outcome& outcome, const Manager& manager) const {
+    if (!outcome.error && !changes_nothing(operation.verb)) {
+        return std::nullopt;
+    }
+    const std::uint64_t digest = manager.digest();
+    if (digest == digest_before_) {
+        return std::nullopt;
+    }
+    return Finding{Invariant::F2, text("the operation ended with ", spelled(outcome.error),
+                                       " and the digest went from ", digest_before_, " to ", digest)};
+}
+
+// A1: what an operation takes is what its plan said, and what the contract says.
+Found Judge::find_A1(const Operation& operation, const Outcome& outcome, const Manager& manager) const {
+    const auto differs = [&](std::string what) {
+        return Finding{Invariant::A1, text(label(operation.sequence), ": ", what)};
+    };
+    const auto taken = static_cast<std::int64_t>(manager.statistics().blocks_taken - taken_before_);
+    if (taken != outcome.step.blocks_taken) {
+        return differs(text("the step names ", outcome.step.blocks_taken, " blocks, the statistics count ", taken));
+    }
+    if (foresight_ && foresight_->error != outcome.error) {
+        return differs(text("the plan said ", spelled(foresight_->error), ", the operation ended with ",
+                            spelled(outcome.error)));
+    }
+    const auto copies = static_cast<std::int64_t>(outcome.step.copies.size());
+    if (foresight_ && !outcome.error && (taken != foresight_->plan.blocks_needed || copies != foresight_->plan.copies)) {
+        return differs(text("the plan said ", foresight_->plan.blocks_needed, " blocks and ", foresight_->plan.copies,
+                            " copies, the operation took ", taken, " and ", copies));
+    }
+    const bool is_counted = forecast_.taking && !forecast_.is_too_long;
+    if (foresight_ && is_counted && foresight_->plan.blocks_needed != forecast_.taking->blocks) {
+        return differs(text("the plan said ", foresight_->plan.blocks_needed, " blocks, ", forecast_.taking->blocks,
+                            " are needed"));
+    }
+    if (auto what = contradiction(forecast_, outcome)) {
+        return differs(*what);
+    }
+    return std::nullopt;
+}
+
+// A2: equal call sequences give equal results and equal states.
+Found Judge::find_A2(const Operation& operation, const Outcome& outcome, const Driver& driver) {
+    const Outcome other = twin_->apply(operation);
+    const auto differs = [](const char* what) {
+        return Finding{Invariant::A2, text("a second Manager that received the same calls gives other ", what)};
+    };
+    if (other.error != outcome.error || other.cached_tokens != outcome.cached_tokens ||
+        other.plan.has_value() != outcome.plan.has_value()) {
+        return differs("results");
+    }
+    if (!std::ranges::equal(other.step.slots, outcome.step.slots) ||
+        !std::ranges::equal(other.step.copies, outcome.step.copies)) {
+        return differs("slots or copies");
+    }
+    if (twin_->handle(operation.sequence) != driver.handle(operation.sequence) ||
+        twin_->handle(operation.child) != driver.handle(operation.child)) {
+        return differs("handles");
+    }
+    if (twin_->manager().digest() != driver.manager().digest()) {
+        return differs("tables or pool");
+    }
+    return std::nullopt;
+}
+
+Found Judge::audit_touched(const Operation& operation, const Manager& manager) const {
+    const Scene look = scene(manager);
+    for (const Record* record : living_) {
+        if (is_touched(operation, record->name)) {
+            if (auto finding = audit_sequence(look, *record)) {
+                return finding;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+Found Judge::audit(const Driver& driver, const Operation* last) {
+    const Manager& manager = driver.manager();
+    poison_idle_blocks(manager.pool());
+    const Scene look = scene(manager);
+    for (const Record* record : living_) {
+        if (driver.handle(record->name) != record->handle || !manager.is_alive(record->handle)) {
+            return Finding{Invariant::T1, text(look.label(record->name), ": its handle is stale")};
+        }
+    }
+    if (auto finding = audit_whole(look)) {
+        return finding;
+    }
+    for (const Record* record : living_) {
+        if (auto finding = audit_sequence(look, *record)) {
+            const bool is_cell = finding->invariant == Invariant::T3 || finding->invariant == Invariant::T4;
+            if (is_cell && last != nullptr && !is_touched(*last, record->name)) {
+                return Finding{Invariant::F1, text(finding->what, " (the operation worked on ",
+                                                   look.label(last->sequence), ")")};
+            }
+            return finding;
+        }
+    }
+    return std::nullopt;
+}
+
+CheckedManager::WindowContents Judge::window(Name name, GroupId group, const Manager& manager) const {
+    const Record& record = records_.at(name);
+    const spec::Rule& rule = rules_.at(to_index(group));
+    const Length length = manager.length(record.handle).value();
+    CheckedManager::WindowContents contents;
+    for (const HeldCell& held : interpret(manager.table(record.handle, group).value(), shadow_, length)) {
+        if (spec::visible(length, rule.window, 0).has(held.position)) {
+            contents.tokens.push_back(held.cell.token);
+            contents.positions.push_back(held.position);
+        }
+    }
+    return contents;
+}
+
+// What nobody refers to must not be read any more.
+void Judge::poison_idle_blocks(const BlockPool& pool) {
+    for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
+        if (pool.refs(BlockId{i}) == 0) {
+            shadow_.poison_block(BlockId{i});
+        }
+    }
+}
+
+}  // namespace kvpane::invariants

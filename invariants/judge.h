@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <kvpane/blocktable/config.h>
+#include <kvpane/invariants/audit.h>
+#include <kvpane/invariants/checked_manager.h>
+#include <kvpane/invariants/driver.h>
+#include <kvpane/invariants/forecast.h>
+#include <kvpane/invariants/operation.h>
+#include <kvpane/invariants/record.h>
+#include <kvpane/invariants/shadow_cells.h>
+
+namespace kvpane::invariants {
+
+// How closely one operation is looked at.
+enum class Depth : std::uint8_t {
+    follow,   // shadow cells and histories are kept, nothing is compared
+    touched,  // its plan and errors, and what it touched is read back
+    all,      // and everything else, too
+};
+
+// Follows the operations of a Driver, and says when the Manager breaks an invariant. For each operation: before(), the
+// operation itself, after(). It plays the engine's part on the shadow cells (copies at once and in order, committed
+// tokens through the slots that were handed out), keeps the history of each sequence, and compares.
+class Judge {
+public:
+    // With `has_twin` a second Manager receives the same calls and must stay equal (A2).
+    // Throws std::invalid_argument when the shadow would be too large.
+    Judge(const Config& config, bool has_twin);
+
+    void before(const Operation& operation, Driver& driver, Depth depth);
+    Found after(const Operation& operation, const Outcome& outcome, const Driver& driver, Depth depth);
+
+    // The whole state; a sequence that `last` did not touch and that reads back wrong is F1.
+    Found audit(const Driver& driver, const Operation* last = nullptr);
+
+    // Tokens and positions that are read back of the last W cells of a living sequence.
+    CheckedManager::WindowContents window(Name name, GroupId group, const Manager& manager) const;
+
+    // How messages call the sequences.
+    void spell(std::vector<std::string> spellings) { spellings_ = std::move(spellings); }
+
+private:
+    friend struct kvpane::Tamper;
+
+    // The comparisons of after(), each one invariant.
+    Found find_F2(const Operation& operation, const Outcome& outcome, const Manager& manager) const;
+    Found find_A1(const Operation& operation, const Outcome& outcome, const Manager& manager) const;
+    Found find_A2(const Operation& operation, const Outcome& outcome, const Driver& driver);
+    Found audit_touched(const Operation& operation, const Manager& manager) const;
+
+    // What a successful operation does to shadow and records.
+    Found follow(const Operation& operation, const Outcome& outcome, const Driver& driver);
+    Found run_copies(std::span<const BlockCopy> copies);
+    Found hand_out(Record& record, const Step& step, Length first, Length cells);
+    void commit(Record& record, std::span<const Token> tokens);
+    void shorten(Record& record, Length length, const Manager& manager);
+    void poison_idle_blocks(const BlockPool& pool);
+
+    Record& new_record(Name name);
+    std::uint32_t number_of(const Scope& scope);
+    Known known() const { return {records_, open_steps_}; }
+    Scene scene(const Manager& manager) const { return {manager, shadow_, living_, spellings_}; }
+    std::string label(Name name) const { return label_of(name, spellings_); }
+
+    std::vector<spec::Rule> rules_;  // [groups]
+    WindowRelease release_;
+    ShadowCells shadow_;
+    std::deque<Record> records_;  // by Name; addresses stay
+    std::vector<const Record*> living_;
+    std::map<Scope, std::uint32_t> scopes_;
+    std::set<std::uint64_t> open_steps_;
+    std::vector<std::string> spellings_;
+    std::unique_ptr<Driver> twin_;  // null without
+
+    // Between before() and after().
+    std::uint64_t digest_before_ = 0;
+    std::uint64_t taken_before_ = 0;
+    std::optional<Driver::Foresight> foresight_;
+    Forecast forecast_;
+};
+
+}  // namespace kvpane::invariants

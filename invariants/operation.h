@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <kvpane/allocator/ids.h>
+
+// The one stream of operations that stress runs, scenarios and replays speak.
+namespace kvpane::invariants {
+
+enum class Verb : std::uint8_t {
+    admit, probe, plan, reserve, commit, cancel, append, append_batch, fork, truncate, release,
+    step_begin, step_end, evict, uncache, pin, unpin, reset_cache, check,
+};
+
+// What must be equal beside the tokens for a prefix to be shared. Typed parts: none can stand for another.
+struct Scope {
+    std::string model;
+    std::string tenant;
+    std::string lora;
+    std::string salt;
+    std::int64_t lora_id = 0;
+
+    friend bool operator==(const Scope&, const Scope&) = default;
+    friend auto operator<=>(const Scope&, const Scope&) = default;
+};
+
+// An external content id behind placeholder tokens (multimodal input).
+struct ExternalContent {
+    Length at = 0;
+    Length count = 0;
+    std::string id;
+
+    friend bool operator==(const ExternalContent&, const ExternalContent&) = default;
+    friend auto operator<=>(const ExternalContent&, const ExternalContent&) = default;
+};
+
+// A sequence as the stream names it; the Manager's handle stays inside the driver. Small numbers, used as an index.
+using Name = std::uint32_t;
+
+// One operation. Only the fields of its verb are looked at; see scenario-format in docs/ for their meaning.
+struct Operation {
+    Verb verb = Verb::check;
+    Name sequence = 0;                   // all that work on one sequence
+    Name child = 0;                      // fork
+    std::vector<Name> sequences;         // append_batch, check
+    std::vector<Token> tokens;           // admit, probe, plan, commit, append, append_batch, pin, unpin
+    Scope scope;                         // admit, probe, plan, pin, unpin
+    std::vector<ExternalContent> extra;  // admit, probe
+    std::optional<Length> compute;       // admit
+    std::optional<Length> at;            // fork
+    Length count = 0;                    // reserve; plan without tokens; evict (blocks)
+    Length chunk = 0;                    // plan: 0 = all at once
+    Length length = 0;                   // truncate
+    std::vector<Length> blocks;          // uncache: logical blocks
+    std::int64_t priority = 0;           // admit
+    std::uint64_t step = 0;              // step_begin, step_end
+    bool keep_cached = true;             // release
+};
+
+}  // namespace kvpane::invariants

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/invariants/record.h>
+
+#include <algorithm>
+#include <functional>
+
+#include <kvpane/invariants/text.h>
+
+namespace kvpane::invariants {
+
+namespace {
+
+// The finaliser of splitmix64: every bit of the input counts.
+std::uint64_t mixed(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31U);
+}
+
+std::uint64_t content_at(const Record& record, Length position) {
+    for (const ExternalContent& content : record.extra) {
+        if (content.at <= position && position < content.at + content.count) {
+            return std::hash<std::string>{}(content.id) + static_cast<std::uint64_t>(position - content.at) + 1;
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+void start(Record& record, Name name, SequenceHandle handle, std::uint32_t scope, std::span<const spec::Rule> rules) {
+    record.alive = true;
+    record.name = name;
+    record.handle = handle;
+    record.scope = scope;
+    record.extra.clear();
+    record.history.clear();
+    record.groups.resize(rules.size());
+    for (std::size_t group = 0; group < rules.size(); ++group) {
+        record.groups[group].holding = {rules[group]};
+        record.groups[group].reserved.clear();
+    }
+    record.just_committed = false;
+    record.length_at_reserve = 0;
+}
+
+void start_fork(Record& child, const Record& parent, Name name, SequenceHandle handle, Length length) {
+    child = parent;
+    child.name = name;
+    child.handle = handle;
+    child.just_committed = parent.just_committed && length == parent.length();
+    cut(child, length);
+}
+
+void add_token(Record& record, Token token) {
+    const Length position = record.length();
+    const std::uint64_t before = position == 0 ? mixed(record.scope) : record.history.back().chain;
+    const std::uint64_t here = (static_cast<std::uint64_t>(position) << 32U) | static_cast<std::uint32_t>(token);
+    record.history.push_back({mixed(before + mixed(here) + mixed(content_at(record, position))), token});
+}
+
+void cut(Record& record, Length length) {
+    record.history.resize(static_cast<std::size_t>(length));
+    record.length_at_reserve = std::min(record.length_at_reserve, length);
+    for (Record::Group& group : record.groups) {
+        group.reserved.clear();
+        group.holding.cut(length);
+    }
+}
+
+ShadowCell cell_of(const Record& record, std::uint32_t group, Length position) {
+    const HistoryCell& cell = record.history[static_cast<std::size_t>(position)];
+    return {position, cell.chain, cell.token, record.scope, group, record.name};
+}
+
+std::string describe(const ShadowCell& cell) {
+    if (cell.is_poison()) {
+        return "poison";
+    }
+    return text("position ", cell.position, " token ", cell.token, " scope ", cell.scope, " group ", cell.group,
+                " chain ", std::hex, cell.chain, std::dec, " written by #", cell.writer);
+}
+
+}  // namespace kvpane::invariants

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <kvpane/allocator/ids.h>
+#include <kvpane/invariants/operation.h>
+#include <kvpane/invariants/shadow_cells.h>
+#include <kvpane/invariants/spec.h>
+
+namespace kvpane::invariants {
+
+// One token of a history. `chain` is a hash over everything from the first token to this one.
+struct HistoryCell {
+    std::uint64_t chain;
+    Token token;
+};
+
+// What the judge knows of one sequence: its history as the operations told it, never as the Manager tells it.
+struct Record {
+    struct Group {
+        spec::Holding holding;
+        std::vector<Slot> reserved;  // handed out and not committed, ascending positions
+    };
+
+    bool alive = false;
+    Name name = 0;
+    SequenceHandle handle;
+    std::uint32_t scope = 0;
+    std::vector<ExternalContent> extra;
+    std::vector<HistoryCell> history;
+    std::vector<Group> groups;
+    // Right after a commit the last W cells are held; otherwise only what the next query sees.
+    bool just_committed = false;
+    Length length_at_reserve = 0;  // committed tokens when cells were last reserved
+
+    Length length() const noexcept { return static_cast<Length>(history.size()); }
+    Length reserved() const noexcept { return static_cast<Length>(groups.front().reserved.size()); }
+};
+
+// Makes an unused record the record of a new sequence; its vectors keep their memory.
+void start(Record& record, Name name, SequenceHandle handle, std::uint32_t scope, std::span<const spec::Rule> rules);
+
+// Makes `child` the record of a fork of the first `length` tokens of `parent`.
+void start_fork(Record& child, const Record& parent, Name name, SequenceHandle handle, Length length);
+
+// The history grows by one token.
+void add_token(Record& record, Token token);
+
+// Forgets everything from `length` on, and what is reserved.
+void cut(Record& record, Length length);
+
+// What the cell at a position of the history must be.
+ShadowCell cell_of(const Record& record, std::uint32_t group, Length position);
+
+// "position 7 token 5 scope 0 group 1 chain 6b.. written by #3", or "poison".
+std::string describe(const ShadowCell& cell);
+
+}  // namespace kvpane::invariants

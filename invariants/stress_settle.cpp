@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the stress generator learns from an operation's outcome.
+#include <algorithm>
+#include <string>
+
+#include <kvpane/invariants/stress_generator.h>
+
+namespace kvpane::invariants {
+
+namespace {
+
+constexpr int most_refusals = 8;  // in a row, then room is made: a full pool must not end the run in refusals
+
+bool takes_blocks(Verb verb) noexcept {
+    return verb == Verb::admit || verb == Verb::append || verb == Verb::append_batch || verb == Verb::reserve;
+}
+
+// Whether an operation that makes sense may fail with this error.
+bool may_fail_with(const Operation& operation, Error error) noexcept {
+    switch (error) {
+        case Error::later:
+        case Error::never: return takes_blocks(operation.verb);
+        case Error::window_evicted:
+            return (operation.verb == Verb::fork && operation.at.value_or(0) > 0) ||
+                   (operation.verb == Verb::truncate && operation.length > 0);
+        case Error::unknown_sequence:
+        case Error::invalid_argument:
+        case Error::not_reserved:
+        case Error::busy: return false;
+    }
+    return false;
+}
+
+std::string told(std::optional<Error> error) {
+    return error ? "failed with '" + std::string(to_string(*error)) + "'" : "succeeded";
+}
+
+}  // namespace
+
+std::optional<Violation> left_behind(const CheckedManager& kv) {
+    const BlockPool& pool = kv.manager().pool();
+    if (pool.idle_blocks() == pool.blocks()) {
+        return std::nullopt;
+    }
+    return Violation{Invariant::P1, kv.operations(),
+                     "with everything released " + std::to_string(pool.live_blocks()) + " blocks are live and " +
+                         std::to_string(pool.fenced_blocks()) + " fenced"};
+}
+
+std::optional<std::string> StressGenerator::settle(const Outcome& outcome, StressReport& report) {
+    if (drawn_) {
+        ++report.tried[kind_];
+    }
+    if (provoked_) {
+        if (outcome.error != provoked_) {
+            return "an operation that must fail with '" + std::string(to_string(*provoked_)) + "' " +
+                   told(outcome.error);
+        }
+        ++report.refused_other;
+        ++report.succeeded[kind_];
+        return std::nullopt;
+    }
+    if (outcome.error) {
+        if (!may_fail_with(operation_, *outcome.error)) {
+            return "an operation that makes sense " + told(outcome.error);
+        }
+        refused(*outcome.error, report);
+        return std::nullopt;
+    }
+    if (drawn_) {
+        ++report.succeeded[kind_];
+    }
+    remember(outcome, report.phases);
+    return std::nullopt;
+}
+
+void StressGenerator::refused(Error error, StressReport& report) {
+    if (error == Error::window_evicted) {
+        ++report.refused_evicted;
+        return;
+    }
+    ++(error == Error::later ? report.refused_later : report.refused_never);
+    if (error == Error::never && (operation_.verb == Verb::append || operation_.verb == Verb::reserve)) {
+        to_release_.push_back(operation_.sequence);  // it can never go on
+    }
+    if (++refusals_ >= most_refusals) {
+        refusals_ = 0;
+        step_to_end_ = !open_steps_.empty();
+        if (crowd_.size() > 0) {
+            to_release_.push_back(crowd_.pick(random_));
+        }
+    }
+}
+
+void StressGenerator::remember(const Outcome& outcome, WindowPhases& phases) {
+    const Name name = operation_.sequence;
+    const auto cells = static_cast<Length>(operation_.tokens.size());
+    if (takes_blocks(operation_.verb)) {
+        refusals_ = 0;
+    }
+    switch (operation_.verb) {
+        case Verb::admit: {
+            const Length uncached = cells - outcome.cached_tokens;
+            const Length computed = std::min(uncached, operation_.compute.value_or(uncached));
+            crowd_.born(outcome.cached_tokens, uncached);
+            return committed(name, computed, phases);
+        }
+        case Verb::append: return committed(name, cells, phases);
+        case Verb::append_batch:
+            for (const Name each : operation_.sequences) {
+                committed(each, 1, phases);
+            }
+            return;
+        case Verb::reserve: {
+            const auto& [length, reserved, prompt_left] = crowd_[name];
+            return crowd_.set(name, {length, reserved + operation_.count, prompt_left});
+        }
+        case Verb::commit: {
+            const auto& [length, reserved, prompt_left] = crowd_[name];
+            crowd_.set(name, {length, reserved - cells, prompt_left});
+            return committed(name, cells, phases);
+        }
+        case Verb::cancel: return crowd_.set(name, {crowd_[name].length, 0, crowd_[name].prompt_left});
+        case Verb::fork: return crowd_.born(operation_.at.value_or(crowd_[name].length), 0);
+        case Verb::truncate: return crowd_.set(name, {operation_.length, 0, 0});
+        case Verb::release: return crowd_.ended(name);
+        case Verb::step_begin: open_steps_.push_back(operation_.step); return;
+        case Verb::step_end: std::erase(open_steps_, operation_.step); return;
+        default: return;  // plans change nothing; no other verb is drawn
+    }
+}
+
+void StressGenerator::committed(Name name, Length cells, WindowPhases& phases) {
+    if (cells == 0) {
+        return;
+    }
+    const auto& [length, reserved, prompt_left] = crowd_[name];
+    count_phases(length, length + cells, phases);
+    crowd_.set(name, {length + cells, reserved, std::max<Length>(0, prompt_left - cells)});
+    if (longest_ > 0 && crowd_[name].length > longest_) {
+        to_release_.push_back(name);
+    }
+}
+
+void StressGenerator::count_phases(Length before, Length after, WindowPhases& phases) const noexcept {
+    for (const Length window : windows_) {
+        phases.count(before, after, window);
+    }
+}
+
+}  // namespace kvpane::invariants
