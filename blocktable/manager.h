@@ -181,6 +181,7 @@ public:
 
     // What can be hit, and the changes of it.
     std::uint32_t index_entries() const noexcept { return index_ ? index_->entries() : 0; }
+    CacheEvents::Totals cache_totals() const noexcept { return index_ ? index_->events().totals() : CacheEvents::Totals{}; }
     const PrefixIndex* index() const noexcept { return index_ ? &*index_ : nullptr; }
 
     // --- plans: the same function that the operations use; they change nothing -------------------------------------

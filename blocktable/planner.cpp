@@ -153,6 +153,9 @@ Planner::Play Planner::play(std::int64_t room, bool dropped_is_room) {
 
 std::uint32_t Planner::plan_drop(const SequencePlan& plan, std::uint32_t group, Play& play) {
     const BlockTable& table = sequences_.table(plan.index, GroupId{group});
+    if (plan.cells == 0) {
+        return table.first();  // an admission that reserves nothing drops nothing
+    }
     const std::uint32_t first = first_kept(plan.index, group);
     for (std::uint32_t entry = table.first(); entry < first; ++entry) {
         const BlockId block = table[entry];
@@ -300,10 +303,10 @@ Plan Planner::prompt(Length count, Length chunk, std::int64_t watermark, const M
         }
         most += lasting;
     }
-    if (count > limit() || peak(0, count, step) > std::int64_t{pool_.blocks()}) {
+    if (count > limit()) {
         plan.verdict = Verdict::never;
     } else if (most > room || first_most > room - watermark) {
-        plan.verdict = Verdict::later;
+        plan.verdict = peak(0, count, step) > std::int64_t{pool_.blocks()} ? Verdict::never : Verdict::later;
     }
     return plan;
 }

@@ -44,10 +44,12 @@ void read_prefix_cache(Table& file, Config& config) {
         return;
     }
     config.prefix_cache.enabled = cache->boolean_or("enabled", true);
-    // How prefixes are matched, evicted and hashed: without prefix sharing these decide nothing.
-    cache->choice_if("granularity", {"block", "token"});
-    cache->choice_if("policy", {"lru"});
-    cache->choice_if("hash", {"default", "constant"});
+    const bool by_token = cache->choice_if("granularity", {"block", "token"}) == 1U;
+    const bool by_frequency = cache->choice_if("policy", {"lru", "lfu"}) == 1U;
+    config.prefix_cache.granularity = by_token ? Granularity::token : Granularity::block;
+    config.prefix_cache.policy = by_frequency ? EvictionPolicy::lfu : EvictionPolicy::lru;
+    config.prefix_cache.constant_hash = cache->choice_if("hash", {"default", "constant"}) == 1U;
+    config.prefix_cache.most_pinned = cache->integer_or("most_pinned", 0, {0, config.blocks});
     cache->finish();
 }
 

@@ -78,6 +78,17 @@ Found find_P2(const Scene& scene) {
         }
     }
     appearances[0] = 0;  // holes
+    std::uint32_t pinned = 0;
+    for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
+        const BlockId block{i};
+        pinned += pool.pins(block) > 0 ? 1U : 0U;
+        if (pool.pins(block) > 0 && pool.content(block) == no_content) {
+            return found(Invariant::P2, text("block ", i, " is pinned and known by nothing"));
+        }
+    }
+    if (pinned != pool.pinned_blocks()) {
+        return found(Invariant::P2, text(pinned, " blocks are pinned, the pool counts ", pool.pinned_blocks()));
+    }
     for (std::uint32_t i = 0; i <= pool.blocks(); ++i) {
         if (pool.refs(BlockId{i}) != appearances[i]) {
             return found(Invariant::P2, text("block ", i, " has ", pool.refs(BlockId{i}), " references and stands in ",
@@ -106,7 +117,11 @@ Found find_P3(const Scene& scene) {
         ++length;
     }
     for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
-        if (is_idle(pool.state(BlockId{i})) && !queued[i]) {
+        const bool is_due = is_idle(pool.state(BlockId{i})) && pool.pins(BlockId{i}) == 0;
+        if (!is_due && queued[i]) {
+            return found(Invariant::P3, text("block ", i, " is pinned and queued"));
+        }
+        if (is_due && !queued[i]) {
             return found(Invariant::P3, text("block ", i, " is ", name_of(pool.state(BlockId{i})), " and not queued"));
         }
     }

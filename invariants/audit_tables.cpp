@@ -130,6 +130,10 @@ Found find_T5(const Scene& scene, const Record& record) {
                 return found(Invariant::T5, text(scene.label(record, group), ", position ", position, ": slot ",
                                                  reserved[i], " was handed out, the table says ", slot));
             }
+            if (scene.manager.pool().content(block) != no_content) {
+                return found(Invariant::T5, text(scene.label(record, group), ", position ", position,
+                                                 " is reserved in block ", to_index(block), ", which can be hit"));
+            }
             if (scene.manager.pool().refs(block) != 1) {
                 return found(Invariant::T5, text(scene.label(record, group), ", position ", position,
                                                  " is reserved in block ", to_index(block), " with ",

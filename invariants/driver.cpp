@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <kvpane/invariants/without_prefix_cache.h>
-
 namespace kvpane::invariants {
 
 namespace {
@@ -34,6 +32,16 @@ bool any_negative(const std::vector<Token>& tokens) {
 }  // namespace
 
 Outcome Driver::apply(const Operation& operation) {
+    const CacheEvents::Totals before = manager_.cache_totals();
+    Outcome outcome = run(operation);
+    const CacheEvents::Totals after = manager_.cache_totals();
+    outcome.events = {static_cast<std::int64_t>(after.stored - before.stored),
+                      static_cast<std::int64_t>(after.removed - before.removed),
+                      static_cast<std::int64_t>(after.cleared - before.cleared)};
+    return outcome;
+}
+
+Outcome Driver::run(const Operation& operation) {
     const SequenceHandle sequence = handle(operation.sequence);
     switch (operation.verb) {
         case Verb::admit: return admit(operation);
@@ -49,7 +57,7 @@ Outcome Driver::apply(const Operation& operation) {
             return outcome_of(manager_.append_batch(handles(operation.sequences), operation.tokens));
         case Verb::fork: return fork(operation);
         case Verb::truncate: return outcome_of(manager_.truncate(sequence, operation.length));
-        case Verb::release: return release(operation.sequence);
+        case Verb::release: return release(operation);
         case Verb::step_begin: return outcome_of(manager_.step_begin(StepId{operation.step}));
         case Verb::step_end: return outcome_of(manager_.step_end(StepId{operation.step}));
         case Verb::check: {
@@ -61,7 +69,7 @@ Outcome Driver::apply(const Operation& operation) {
         case Verb::uncache:
         case Verb::pin:
         case Verb::unpin:
-        case Verb::reset_cache: return without_prefix_cache(operation, manager_, sequence);
+        case Verb::reset_cache: return on_the_cache(operation);
     }
     return {};
 }
@@ -87,6 +95,12 @@ std::optional<Driver::Foresight> Driver::foresee(const Operation& operation) {
             const bool too_long = limit != 0 && length > limit;
             if (is_alive(operation.sequence) || any_negative(operation.tokens) || computed < 1 || too_long) {
                 return std::nullopt;
+            }
+            if (manager_.config().prefix_cache.enabled) {
+                if (operation.compute) {
+                    return std::nullopt;  // the plan of a prompt is that of all its tokens
+                }
+                return foresight(manager_.plan_prompt(prompt(operation)));
             }
             return foresight(manager_.plan_prompt(computed));
         }
@@ -132,7 +146,7 @@ Outcome Driver::admit(const Operation& operation) {
     if (is_alive(operation.sequence)) {
         return refused(Error::invalid_argument);
     }
-    const auto admitted = manager_.admit({operation.tokens, operation.compute});
+    const auto admitted = manager_.admit(prompt(operation));
     if (!admitted) {
         return refused(admitted.error());
     }
@@ -155,20 +169,49 @@ Outcome Driver::fork(const Operation& operation) {
     return {};
 }
 
-Outcome Driver::release(Name name) {
-    Outcome outcome = outcome_of(manager_.release(handle(name)));
+Outcome Driver::release(const Operation& operation) {
+    Outcome outcome = outcome_of(manager_.release(handle(operation.sequence), operation.keep_cached));
     if (!outcome.error) {
-        named_[name].born = 0;
+        named_[operation.sequence].born = 0;
     }
     return outcome;
 }
 
-Outcome Driver::plan(const Operation& operation) const {
-    if (any_negative(operation.tokens)) {
-        return refused(Error::invalid_argument);
+Prompt Driver::prompt(const Operation& operation) {
+    extra_.clear();
+    for (const ExternalContent& piece : operation.extra) {
+        extra_.push_back({piece.at, piece.count, piece.id});
     }
-    const auto length = static_cast<Length>(operation.tokens.size());
-    const auto planned = manager_.plan_prompt(length > 0 ? length : operation.count, operation.chunk);
+    const Scope& scope = operation.scope;
+    return {.tokens = operation.tokens,
+            .compute = operation.compute,
+            .scope = {scope.model, scope.lora, scope.lora_id, scope.tenant, scope.salt},
+            .extra = extra_,
+            .priority = operation.priority};
+}
+
+Outcome Driver::on_the_cache(const Operation& operation) {
+    Outcome outcome;
+    const auto counted = [&](const expected<Length>& result) {
+        if (!result) {
+            outcome.error = result.error();
+        }
+        return result.value_or(0);
+    };
+    switch (operation.verb) {
+        case Verb::probe: outcome.cached_tokens = counted(manager_.probe(prompt(operation))); break;
+        case Verb::evict: counted(manager_.evict(operation.count)); break;
+        case Verb::pin: counted(manager_.pin(prompt(operation))); break;
+        case Verb::unpin: counted(manager_.unpin(prompt(operation))); break;
+        case Verb::uncache: outcome = outcome_of(manager_.uncache(handle(operation.sequence), operation.blocks)); break;
+        default: manager_.reset_cache();
+    }
+    return outcome;
+}
+
+Outcome Driver::plan(const Operation& operation) {
+    const auto planned = operation.tokens.empty() ? manager_.plan_prompt(operation.count, operation.chunk)
+                                                  : manager_.plan_prompt(prompt(operation), operation.chunk);
     if (!planned) {
         return refused(planned.error());
     }

@@ -44,10 +44,13 @@ private:
         std::uint64_t born = 0;  // counts creations from 1; 0 when not alive
     };
 
+    Outcome run(const Operation& operation);
     Outcome admit(const Operation& operation);
+    Outcome on_the_cache(const Operation& operation);
     Outcome fork(const Operation& operation);
-    Outcome release(Name name);
-    Outcome plan(const Operation& operation) const;
+    Outcome release(const Operation& operation);
+    Outcome plan(const Operation& operation);
+    Prompt prompt(const Operation& operation);
     std::span<const SequenceHandle> handles(const std::vector<Name>& names);
     void call(Name name, SequenceHandle handle);
 
@@ -56,6 +59,7 @@ private:
     std::uint64_t created_ = 0;
     std::vector<SequenceHandle> handles_;      // of the current batch
     std::vector<Reservation> reservations_;
+    std::vector<kvpane::ExternalContent> extra_;  // of the current prompt
 };
 
 }  // namespace kvpane::invariants

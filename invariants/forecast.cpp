@@ -146,7 +146,7 @@ public:
 
 private:
     std::int64_t& holders(BlockId block) {
-        return holders_.try_emplace(block, manager_.pool().refs(block)).first->second;
+        return holders_.try_emplace(block, manager_.pool().holders(block)).first->second;
     }
 
     void release(const Record& record, std::uint32_t group) {
@@ -248,6 +248,7 @@ Forecast forecast(const Operation& operation, const Known& known, const Manager&
                   std::span<const spec::Rule> rules) {
     Forecast result;
     refuse(operation, known, result);
+    result.is_silent = result.is_silent || (manager.config().prefix_cache.enabled && (operation.verb==Verb::admit || operation.verb==Verb::plan));
     if (result.is_silent) {
         return result;
     }

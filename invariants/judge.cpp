@@ -186,10 +186,10 @@ CheckedManager::WindowContents Judge::window(Name name, GroupId group, const Man
     return contents;
 }
 
-// What nobody refers to must not be read any more.
+// What nobody refers to and nobody can hit must not be read any more.
 void Judge::poison_idle_blocks(const BlockPool& pool) {
     for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
-        if (pool.refs(BlockId{i}) == 0) {
+        if (pool.refs(BlockId{i}) == 0 && pool.content(BlockId{i}) == no_content) {
             shadow_.poison_block(BlockId{i});
         }
     }

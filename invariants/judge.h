@@ -61,6 +61,7 @@ private:
     // What a successful operation does to shadow and records.
     Found follow(const Operation& operation, const Outcome& outcome, const Driver& driver);
     Found run_copies(std::span<const BlockCopy> copies);
+    static void adopt(Record& record, std::span<const Token> tokens, Length cut);
     Found hand_out(Record& record, const Step& step, Length first, Length cells);
     void commit(Record& record, std::span<const Token> tokens);
     void shorten(Record& record, Length length, const Manager& manager);

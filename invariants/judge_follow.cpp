@@ -18,10 +18,15 @@ Found Judge::follow(const Operation& operation, const Outcome& outcome, const Dr
             Record& record = new_record(name);
             start(record, name, driver.handle(name), number_of(operation.scope), rules_);
             record.extra = operation.extra;
+            adopt(record, operation.tokens, outcome.cached_tokens);
+            if (step.cells == 0) {
+                return std::nullopt;
+            }
             if (auto finding = hand_out(record, step, 0, step.cells)) {
                 return finding;
             }
-            commit(record, std::span(operation.tokens).first(static_cast<std::size_t>(step.cells)));
+            commit(record, std::span(operation.tokens).subspan(static_cast<std::size_t>(outcome.cached_tokens),
+                                                               static_cast<std::size_t>(step.cells)));
             return std::nullopt;
         }
         case Verb::reserve: return hand_out(records_[name], step, 0, operation.count);
@@ -84,6 +89,20 @@ Found Judge::run_copies(std::span<const BlockCopy> copies) {
 }
 
 // Cells [first, first + cells) of the step are the record's next positions. They hold nothing until they are committed.
+// A hit: the tokens before the cut are history, and of their blocks those are held that the next query sees; at least
+// the one of the last token.
+void Judge::adopt(Record& record, std::span<const Token> tokens, Length cut) {
+    for (const Token token : tokens.first(static_cast<std::size_t>(cut))) {
+        add_token(record, token);
+    }
+    for (Record::Group& group : record.groups) {
+        spec::Holding& holding = group.holding;
+        const Length first = std::max<Length>(0, std::min(spec::need(cut, holding.rule.window), cut - 1));
+        holding.low = first - first % holding.rule.block_size;
+        holding.end = cut;
+    }
+}
+
 Found Judge::hand_out(Record& record, const Step& step, Length first, Length cells) {
     for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
         Record::Group& in = record.groups[group];
@@ -136,7 +155,8 @@ void Judge::shorten(Record& record, Length length, const Manager& manager) {
     for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
         const BlockId tail = manager.table(record.handle, GroupId{group})
                                  .value()[static_cast<std::size_t>(length / block_size)];
-        if (!shadow_.covers(tail) || manager.pool().refs(tail) != 1) {
+        // What is indexed stays whole, for whoever hits it.
+        if (!shadow_.covers(tail) || manager.pool().refs(tail) != 1 || manager.pool().content(tail) != no_content) {
             continue;
         }
         for (Length offset = length % block_size; offset < block_size; ++offset) {

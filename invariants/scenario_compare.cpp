@@ -77,8 +77,8 @@ void compare_pool(Comparison& comparison, const Expectation& expect, const Manag
     comparison.expect("pool.cached", expect.pool_cached, std::int64_t{pool.cached_blocks()});
     comparison.expect("pool.live", expect.pool_live, std::int64_t{pool.live_blocks()});
     comparison.expect("pool.fenced", expect.pool_fenced, std::int64_t{pool.fenced_blocks()});
-    comparison.expect("pool.pinned", expect.pool_pinned, std::int64_t{0});       // nothing can be pinned,
-    comparison.expect("index_entries", expect.index_entries, std::int64_t{0});  // or indexed, yet
+    comparison.expect("pool.pinned", expect.pool_pinned, std::int64_t{pool.pinned_blocks()});
+    comparison.expect("index_entries", expect.index_entries, std::int64_t{manager.index_entries()});
     if (expect.free_queue) {
         comparison.expect("free_queue", expect.free_queue, queue_of(pool));
     }
