@@ -14,7 +14,7 @@ namespace kvpane::cli {
 
 enum ExitCode : int {
     exit_ok = 0,
-    exit_broken = 1,    // an invariant broke, or a scenario failed
+    exit_broken = 1,  // an invariant broke, or a scenario failed
     exit_bad_input = 2,
     exit_internal = 3,
 };

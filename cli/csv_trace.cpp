@@ -62,8 +62,8 @@ private:
             const std::size_t comma = line.find(',', begin);
             const bool last = i + 1 == fields.size();
             if (!last && comma == std::string_view::npos) {
-                refuse(line.size() + 1, fmt::format("the line ends after {} of 3 fields: {} is missing", i + 1,
-                                                    columns[i + 1]));
+                refuse(line.size() + 1,
+                       fmt::format("the line ends after {} of 3 fields: {} is missing", i + 1, columns[i + 1]));
             }
             if (last && comma != std::string_view::npos) {
                 refuse(comma + 1, "the line has more than 3 fields");

@@ -71,8 +71,6 @@ Document parse_document(const std::string& file, std::string_view text) {
     }
 }
 
-Document read_document(const std::string& file) {
-    return parse_document(file, read_text(file, most_toml_bytes));
-}
+Document read_document(const std::string& file) { return parse_document(file, read_text(file, most_toml_bytes)); }
 
 }  // namespace kvpane::cli

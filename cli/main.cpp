@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <kvpane/cli/commands.h>
 #include <kvpane/cli/input.h>
@@ -60,12 +62,13 @@ std::optional<invariants::CheckMode> check(const std::optional<std::string>& wor
 void describe(CLI::App& app, Words& words) {
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.set_version_flag("--version", fmt::format("kvpane {}", version), "Print the version and exit");
-    app.footer("Examples:\n"
-               "  kvpane stress configs/quickstart.toml\n"
-               "  kvpane scenario tests/scenarios/bugs\n"
-               "  kvpane trace requests.csv --config configs/trace.toml\n"
-               "  kvpane stress --help\n\n"
-               "Exit codes: 0 ok, 1 an invariant broke or a scenario failed, 2 bad input, 3 internal error.");
+    app.footer(
+        "Examples:\n"
+        "  kvpane stress configs/quickstart.toml\n"
+        "  kvpane scenario tests/scenarios/bugs\n"
+        "  kvpane trace requests.csv --config configs/trace.toml\n"
+        "  kvpane stress --help\n\n"
+        "Exit codes: 0 ok, 1 an invariant broke or a scenario failed, 2 bad input, 3 internal error.");
     constexpr auto check_text = "How often the judge looks: off, sampled or every operation";
     constexpr auto json_text = "Write the results to this file as JSON too";
 
@@ -75,16 +78,18 @@ void describe(CLI::App& app, Words& words) {
     stress->add_option("--steps", words.steps, "Operations to run");
     stress->add_option("--check", words.check, check_text);
     stress->add_option("--json", words.json, json_text);
-    stress->footer("Examples:\n"
-                   "  kvpane stress configs/quickstart.toml\n"
-                   "  kvpane stress configs/window-edges.toml --seed 7 --steps 100000 --check every\n"
-                   "  kvpane stress configs/hybrid.toml --check sampled --json hybrid.json");
+    stress->footer(
+        "Examples:\n"
+        "  kvpane stress configs/quickstart.toml\n"
+        "  kvpane stress configs/window-edges.toml --seed 7 --steps 100000 --check every\n"
+        "  kvpane stress configs/hybrid.toml --check sampled --json hybrid.json");
 
     CLI::App* scenario = app.add_subcommand("scenario", "Run scenario files, with all checks after every step");
     scenario->add_option("files", words.paths, "Scenario files, or folders for all .toml files below them")->required();
-    scenario->footer("Examples:\n"
-                     "  kvpane scenario tests/scenarios/peers/trt-29-rewind.toml\n"
-                     "  kvpane scenario tests/scenarios/bugs tests/scenarios/peers");
+    scenario->footer(
+        "Examples:\n"
+        "  kvpane scenario tests/scenarios/peers/trt-29-rewind.toml\n"
+        "  kvpane scenario tests/scenarios/bugs tests/scenarios/peers");
 
     CLI::App* trace = app.add_subcommand("trace", "Replay the request lengths of a trace and check the manager");
     trace->add_option("file", words.trace, "CSV with the columns TIMESTAMP,ContextTokens,GeneratedTokens")->required();
@@ -92,9 +97,10 @@ void describe(CLI::App& app, Words& words) {
     trace->add_option("--samples", words.samples, "Answers to each prompt, forked from it");
     trace->add_option("--check", words.check, check_text);
     trace->add_option("--json", words.json, json_text);
-    trace->footer("Examples:\n"
-                  "  kvpane trace tests/data/azure-small.csv --config configs/trace.toml\n"
-                  "  kvpane trace requests.csv --config configs/trace.toml --samples 4 --check every");
+    trace->footer(
+        "Examples:\n"
+        "  kvpane trace tests/data/azure-small.csv --config configs/trace.toml\n"
+        "  kvpane trace requests.csv --config configs/trace.toml --samples 4 --check every");
 }
 
 std::vector<std::string> long_options(const CLI::App& app) {
@@ -170,6 +176,8 @@ int run(int argc, char** argv) {
 }  // namespace kvpane::cli
 
 int main(int argc, char** argv) {
+    // A broken promise of the library has printed its sentence by now: give the exit code that this program documents.
+    std::signal(SIGABRT, [](int) { std::_Exit(kvpane::cli::exit_internal); });
     try {
         return kvpane::cli::run(argc, argv);
     } catch (const kvpane::cli::InputError& error) {

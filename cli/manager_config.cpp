@@ -14,14 +14,14 @@ constexpr Range lengths{0, longest_sequence};
 Place read_pool(Table& file, Config& config) {
     Table pool = file.table("pool", "[pool]");
     config.block_size = static_cast<std::uint32_t>(pool.integer("block_size", {1, largest_block_size}));
-    config.blocks = pool.integer("blocks", {1, most_blocks});
+    config.blocks = pool.integer("blocks", {1, most_run_blocks});
     config.watermark = pool.integer_or("watermark", 0, {0, config.blocks});
     pool.integer_or("host_blocks", 0, {0, most_blocks});  // the second tier; nothing moves there yet
     pool.finish();
     const std::int64_t cells = config.blocks * std::int64_t{config.block_size};
-    if (cells > most_cells) {
+    if (cells > most_run_cells) {
         pool.fail(pool.place(), fmt::format("[pool] has {} cells (blocks * block_size); a run holds at most {}", cells,
-                                            most_cells));
+                                            most_run_cells));
     }
     return pool.place();
 }

@@ -15,8 +15,7 @@ namespace {
 
 // As a POSIX shell takes it.
 std::string quoted(const std::string& argument) {
-    constexpr std::string_view plain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
     if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos) {
         return argument;
     }
@@ -75,8 +74,8 @@ std::string reproduce(const RunHeader& header, const Violation& violation) {
         return fmt::format("kvpane {} {} --seed {} --steps {} --check every", header.command,
                            quoted(header.config_file), header.seed, steps);
     }
-    return fmt::format("kvpane {} {} --config {} --samples {} --check every", header.command,
-                       quoted(header.trace_file), quoted(header.config_file), header.samples);
+    return fmt::format("kvpane {} {} --config {} --samples {} --check every", header.command, quoted(header.trace_file),
+                       quoted(header.config_file), header.samples);
 }
 
 std::string violation_text(const RunHeader& header, const Violation& violation) {
@@ -104,11 +103,12 @@ std::string replay_text(const RunHeader& header, const ReplayReport& report) {
     if (header.samples == 1) {
         row(text, "utilisation", fmt::format("{:.3f} %", 100 * share(report.used_cells, report.allocated_cells)));
     } else {
-        row(text, "saved by sharing", fmt::format("{:.2f} %", 100 * share(report.saved_blocks, report.unshared_blocks)));
+        row(text, "saved by sharing",
+            fmt::format("{:.2f} %", 100 * share(report.saved_blocks, report.unshared_blocks)));
     }
     copy_row(text, report.statistics);
-    row(text, "requests", fmt::format("{}, completed {}, preempted {}", report.requests, report.completed,
-                                      report.preempted));
+    row(text, "requests",
+        fmt::format("{}, completed {}, preempted {}", report.requests, report.completed, report.preempted));
     row(text, "refusals", fmt::format("later {}, never {}", report.refused_later, report.refused_never));
     row(text, "violations", report.violation ? 1 : 0);
     return text;

@@ -15,13 +15,13 @@ namespace kvpane::cli {
 
 // What a run was made from, and how to make it again.
 struct RunHeader {
-    std::string command;        // "stress", "trace"
+    std::string command;  // "stress", "trace"
     std::string config_file;
     std::uint64_t config_digest = 0;
     std::uint64_t seed = 0;
-    std::int64_t steps = 0;     // stress only
+    std::int64_t steps = 0;  // stress only
     invariants::CheckMode check = invariants::CheckMode::every;
-    std::string trace_file;     // trace only, as the two below
+    std::string trace_file;  // trace only, as the two below
     std::uint64_t trace_digest = 0;
     std::uint32_t samples = 1;
     std::uint32_t alive = 1;

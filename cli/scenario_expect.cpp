@@ -15,8 +15,9 @@ using namespace invariants;
 namespace {
 
 // In the order of the enums, for their names.
-constexpr std::array errors = {Error::later,            Error::never,        Error::window_evicted,
-                               Error::unknown_sequence, Error::invalid_argument, Error::not_reserved, Error::busy};
+constexpr std::array errors = {
+    Error::later,        Error::never, Error::window_evicted, Error::unknown_sequence, Error::invalid_argument,
+    Error::not_reserved, Error::busy};
 constexpr std::array verdicts = {Verdict::ok, Verdict::later, Verdict::never};
 
 template <class Enum, std::size_t n>
@@ -108,9 +109,8 @@ private:
             sequence.length = table.integer_if("length", any_count);
             sequence.reserved = table.integer_if("reserved", any_count);
             sequence.groups.resize(config_.groups.size());
-            read_by_group(table, [&](Table& of_group, std::size_t group) {
-                read_group(of_group, sequence.groups[group]);
-            });
+            read_by_group(table,
+                          [&](Table& of_group, std::size_t group) { read_group(of_group, sequence.groups[group]); });
             wanted.sequences.push_back(std::move(sequence));
         }
     }
@@ -127,9 +127,8 @@ private:
         group.refs = ints(table, "refs");
         if (std::optional<Table> shares = table.table_if("shares", table.name() + ".shares")) {
             for (const Member& other : shares->all_members()) {
-                group.shares.emplace_back(
-                    names_.refer(*shares, other.place, other.key),
-                    shares->to_integer(other.value, shares->spelled(other.key), any_count));
+                group.shares.emplace_back(names_.refer(*shares, other.place, other.key),
+                                          shares->to_integer(other.value, shares->spelled(other.key), any_count));
             }
         }
     }
@@ -159,8 +158,8 @@ private:
             wanted.slots[0] = ints(expect, "slots");
             return;
         }
-        Table table = expect.to_table(*slots, expect.spelled("slots") + " (of several groups)",
-                                      expect.name() + ".slots");
+        Table table =
+            expect.to_table(*slots, expect.spelled("slots") + " (of several groups)", expect.name() + ".slots");
         Table by_group = table.table("group", table.name() + ".group");
         table.finish();
         for (const Member& member : by_group.all_members()) {
@@ -194,13 +193,13 @@ private:
 
     // `window` beside `group.NAME.window`, or without a group where there are several.
     static void explain_group_keys(Table& table) {
-        constexpr std::array<std::string_view, 11> keys = {
-            "window", "positions", "first_resident", "blocks",        "table",         "refs",
-            "shares", "indptr",    "indices",        "last_page_len", "first_position"};
+        constexpr std::array<std::string_view, 11> keys = {"window",  "positions",     "first_resident", "blocks",
+                                                           "table",   "refs",          "shares",         "indptr",
+                                                           "indices", "last_page_len", "first_position"};
         for (const Member& member : table.members()) {
             if (std::ranges::find(keys, member.key) != keys.end()) {
-                table.fail(member.place, fmt::format("'{0}' of a group goes under {1}.group.NAME.{0}", member.key,
-                                                     table.name()));
+                table.fail(member.place,
+                           fmt::format("'{0}' of a group goes under {1}.group.NAME.{0}", member.key, table.name()));
             }
         }
     }

@@ -18,13 +18,16 @@ using namespace invariants;
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Verb>, 19> verbs = {{
-    {"admit", Verb::admit},           {"probe", Verb::probe},       {"plan", Verb::plan},
-    {"reserve", Verb::reserve},       {"commit", Verb::commit},     {"cancel", Verb::cancel},
-    {"append", Verb::append},         {"append_batch", Verb::append_batch},
-    {"fork", Verb::fork},             {"truncate", Verb::truncate}, {"release", Verb::release},
-    {"step_begin", Verb::step_begin}, {"step_end", Verb::step_end}, {"evict", Verb::evict},
-    {"uncache", Verb::uncache},       {"pin", Verb::pin},           {"unpin", Verb::unpin},
-    {"reset_cache", Verb::reset_cache}, {"check", Verb::check},
+    {"admit", Verb::admit},       {"probe", Verb::probe},
+    {"plan", Verb::plan},         {"reserve", Verb::reserve},
+    {"commit", Verb::commit},     {"cancel", Verb::cancel},
+    {"append", Verb::append},     {"append_batch", Verb::append_batch},
+    {"fork", Verb::fork},         {"truncate", Verb::truncate},
+    {"release", Verb::release},   {"step_begin", Verb::step_begin},
+    {"step_end", Verb::step_end}, {"evict", Verb::evict},
+    {"uncache", Verb::uncache},   {"pin", Verb::pin},
+    {"unpin", Verb::unpin},       {"reset_cache", Verb::reset_cache},
+    {"check", Verb::check},
 }};
 
 // Whether these make sense is for the Manager to say (invalid_argument); the bound keeps sums of two from overflowing.
@@ -49,7 +52,8 @@ public:
             scenario.steps.push_back(read_step(step, scenario.config));
             tokens_ += static_cast<std::int64_t>(scenario.steps.back().operation.tokens.size());
             if (tokens_ > most_tokens_of_all) {
-                step.fail(step.place(), fmt::format("the steps up to here hold more than {} tokens", most_tokens_of_all));
+                step.fail(step.place(),
+                          fmt::format("the steps up to here hold more than {} tokens", most_tokens_of_all));
             }
         }
         file.finish();
@@ -85,7 +89,8 @@ private:
         }
         const Place place = step.require("op").place;
         if (op == "suspend" || op == "resume") {
-            step.fail(place, fmt::format("op '{}' is not supported: there is no second tier to move a sequence to", op));
+            step.fail(place,
+                      fmt::format("op '{}' is not supported: there is no second tier to move a sequence to", op));
         }
         step.fail(place, fmt::format("unknown op '{}' in {}{}", op, step.name(), did_you_mean(op, known)));
     }
@@ -165,8 +170,8 @@ private:
         const bool with_tokens = step.find("tokens") != nullptr;
         const bool with_count = step.find("count") != nullptr;
         if (with_tokens && with_count) {
-            step.fail(step.require("count").place, fmt::format("'tokens' and 'count' exclude each other in {}",
-                                                               step.name()));
+            step.fail(step.require("count").place,
+                      fmt::format("'tokens' and 'count' exclude each other in {}", step.name()));
         }
         if (with_count) {
             operation.count = step.integer("count", judged_later);
@@ -202,7 +207,8 @@ private:
     std::vector<Name> sequences(const Table& step, const Node& value) const {
         std::vector<Name> found;
         for (const Node& item : step.to_array(value, step.spelled("seqs"))) {
-            found.push_back(names_.refer(step, item.place, step.to_string(item, "an entry of " + step.spelled("seqs"))));
+            found.push_back(
+                names_.refer(step, item.place, step.to_string(item, "an entry of " + step.spelled("seqs"))));
         }
         return found;
     }

@@ -22,8 +22,8 @@ invariants::Name ScenarioNames::refer(const Table& table, Place place, const std
     const auto found = numbers_.find(name);
     if (found == numbers_.end()) {
         const std::vector<std::string_view> known(spellings_.begin(), spellings_.end());
-        table.fail(place, fmt::format("unknown sequence '{}' in {}: no step up to here creates it{}", name, table.name(),
-                                      did_you_mean(name, known)));
+        table.fail(place, fmt::format("unknown sequence '{}' in {}: no step up to here creates it{}", name,
+                                      table.name(), did_you_mean(name, known)));
     }
     return found->second;
 }

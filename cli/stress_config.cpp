@@ -112,8 +112,7 @@ private:
         using Kind = LengthDistribution::Kind;
         Table table = workload.table(key, fmt::format("[workload.{}]", key));
         // In the order of Kind.
-        distribution.kind =
-            static_cast<Kind>(table.choice("distribution", {"uniform", "lognormal", "edges", "trace"}));
+        distribution.kind = static_cast<Kind>(table.choice("distribution", {"uniform", "lognormal", "edges", "trace"}));
         distribution.min = table.integer("min", lengths);
         distribution.max = table.integer("max", {distribution.min, lengths.max});
         if (distribution.kind == Kind::lognormal) {

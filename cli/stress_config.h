@@ -18,7 +18,7 @@ struct RunConfig {
     bool says_check = false;    // the file chose stress.check itself
     std::uint32_t samples = 1;  // [trace]
     std::uint32_t alive = 1;
-    std::uint64_t digest = 0;   // of the file's bytes
+    std::uint64_t digest = 0;  // of the file's bytes
 };
 
 // ERRORS InputError with the place, those of a trace that a distribution names included.

@@ -37,9 +37,8 @@ private:
     static std::string_view trimmed(std::string_view text) {
         constexpr std::string_view blank = " \t\r\n";
         const std::size_t first = text.find_first_not_of(blank);
-        return first == std::string_view::npos
-                   ? std::string_view{}
-                   : text.substr(first, text.find_last_not_of(blank) - first + 1);
+        return first == std::string_view::npos ? std::string_view{}
+                                               : text.substr(first, text.find_last_not_of(blank) - first + 1);
     }
 
     [[noreturn]] void refuse(std::string_view entry, std::string_view why) const {
@@ -115,7 +114,8 @@ std::vector<Token> read_tokens(const Table& table, const Node& value, const std:
     }
     if (value.kind != NodeKind::array) {
         table.fail(value.place, fmt::format("{} must be an array of token ids or a string such as \"0..9, 20, 7x12\", "
-                                            "not {}", what, with_article(value.kind)));
+                                            "not {}",
+                                            what, with_article(value.kind)));
     }
     std::vector<Token> tokens;
     for (const std::int64_t id : table.to_integers(value, what, {0, largest_token})) {

@@ -31,9 +31,7 @@ std::string quoted_list(const std::vector<std::string_view>& words) {
 Table::Table(const Document& document, const Node& node, std::string name)
     : document_(&document), node_(&node), name_(std::move(name)) {}
 
-void Table::fail(Place place, const std::string& sentence) const {
-    throw InputError(document_->file, place, sentence);
-}
+void Table::fail(Place place, const std::string& sentence) const { throw InputError(document_->file, place, sentence); }
 
 std::string Table::spelled(std::string_view key) const { return fmt::format("'{}' in {}", key, name_); }
 
@@ -173,8 +171,8 @@ std::optional<std::size_t> Table::choice_if(std::string_view key, const std::vec
     const std::string& got = to_string(*value, spelled(key));
     const auto found = std::ranges::find(words, got);
     if (found == words.end()) {
-        fail(value->place, fmt::format("{} must be {}, not '{}'{}", spelled(key), quoted_list(words), got,
-                                       did_you_mean(got, words)));
+        fail(value->place,
+             fmt::format("{} must be {}, not '{}'{}", spelled(key), quoted_list(words), got, did_you_mean(got, words)));
     }
     return static_cast<std::size_t>(found - words.begin());
 }
@@ -192,9 +190,7 @@ std::optional<Table> Table::table_if(std::string_view key, const std::string& na
     return value == nullptr ? std::nullopt : std::optional(to_table(*value, spelled(key), name));
 }
 
-Table Table::table(std::string_view key, const std::string& name) {
-    return to_table(require(key), spelled(key), name);
-}
+Table Table::table(std::string_view key, const std::string& name) { return to_table(require(key), spelled(key), name); }
 
 std::vector<Table> Table::tables(std::string_view key, const std::string& name) {
     std::vector<Table> tables;

@@ -48,8 +48,8 @@ ExitCode run_trace(const TraceOptions& options) {
 
     const invariants::ReplayReport report = [&] {
         ProgressLine line;
-        return invariants::replay_lengths(
-            replay, trace.requests, [&](const invariants::StressProgress& progress) { line.show(progress); });
+        return invariants::replay_lengths(replay, trace.requests,
+                                          [&](const invariants::StressProgress& progress) { line.show(progress); });
     }();
     if (report.violation) {
         fmt::print("{}", violation_text(header, *report.violation));

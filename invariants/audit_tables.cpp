@@ -36,8 +36,8 @@ Found find_T1(const Scene& scene, const Record& record) {
                                          record.reserved(), " reserved, found ",
                                          length ? text(*length, " and ", *reserved) : "an unknown handle"));
     }
-    std::unordered_set<BlockId> seen;
-    return first_in_groups(record, [&](std::uint32_t group) -> Found {
+    std::vector<BlockId> held;
+    Found finding = first_in_groups(record, [&](std::uint32_t group) -> Found {
         const TableView table = table_of(scene, record, group);
         const spec::Holding& holding = record.groups[group].holding;
         if (Length{table.size} != spec::blocks_for(holding.end, holding.rule)) {
@@ -56,13 +56,19 @@ Found find_T1(const Scene& scene, const Record& record) {
                 return found(Invariant::T1, text(scene.label(record, group), ", logical block ", entry,
                                                  ": there is no block ", to_index(block)));
             }
-            if (block != null_block && !seen.insert(block).second) {
-                return found(Invariant::T1, text(scene.label(record, group), ", logical block ", entry, ": block ",
-                                                 to_index(block), " stands twice in the tables of this sequence"));
+            if (block != null_block) {
+                held.push_back(block);
             }
         }
         return std::nullopt;
     });
+    std::ranges::sort(held);
+    const auto twice = std::ranges::adjacent_find(held);
+    if (!finding && twice != held.end()) {
+        finding = found(Invariant::T1, text(scene.label(record.name), ": block ", to_index(*twice),
+                                            " stands twice in the tables of this sequence"));
+    }
+    return finding;
 }
 
 Found find_T1(const Scene& scene) {

@@ -142,7 +142,12 @@ public:
     }
 
     const Taking& taking() const { return taking_; }
-    std::int64_t held() const { return static_cast<std::int64_t>(held_.size()); }  // now, by the sequences named
+    // Blocks of the sequences that were named, now; and afterwards if nobody else were there, so that nothing is copied
+    // for others.
+    std::int64_t held() const { return static_cast<std::int64_t>(held_.size()); }
+    std::int64_t held_alone() const {
+        return static_cast<std::int64_t>(kept_.size()) + taking_.blocks - taking_.copies;
+    }
 
 private:
     std::int64_t& holders(BlockId block) {
@@ -154,9 +159,14 @@ private:
         after.release_before(record.length());
         const TableView table = *manager_.table(record.handle, GroupId{group});
         for (std::uint32_t entry = 0; entry < table.size; ++entry) {
-            if (table[entry] != null_block) {
-                held_.insert(table[entry]);
-                holders(table[entry]) -= after.has_block(entry) ? 0 : 1;
+            if (table[entry] == null_block) {
+                continue;
+            }
+            held_.insert(table[entry]);
+            if (after.has_block(entry)) {
+                kept_.insert(table[entry]);
+            } else {
+                --holders(table[entry]);
             }
         }
     }
@@ -183,6 +193,7 @@ private:
     const Manager& manager_;
     std::map<BlockId, std::int64_t> holders_;
     std::set<BlockId> held_;
+    std::set<BlockId> kept_;
     Taking taking_;
 };
 
@@ -240,6 +251,7 @@ void take(const Operation& operation, const Known& known, const Manager& manager
     }
     forecast.taking = operation.verb == Verb::admit ? taking : paper.taking();
     forecast.room_alone = config.blocks - paper.held();
+    forecast.held_alone = operation.verb == Verb::admit ? taking.blocks : paper.held_alone();
 }
 
 }  // namespace
@@ -265,7 +277,7 @@ Forecast forecast(const Operation& operation, const Known& known, const Manager&
     return result;
 }
 
-std::optional<std::string> contradiction(const Forecast& forecast, const Outcome& outcome) {
+std::optional<std::string> contradiction(const Forecast& forecast, const Outcome& outcome, std::int64_t blocks) {
     const std::string got = outcome.error ? std::string(to_string(*outcome.error)) : "success";
     const bool lacks_room = outcome.error == Error::later || outcome.error == Error::never;
     if (forecast.is_silent) {
@@ -289,6 +301,9 @@ std::optional<std::string> contradiction(const Forecast& forecast, const Outcome
     }
     if (outcome.error == Error::later && forecast.taking->blocks <= forecast.room) {
         return text("got later for ", forecast.taking->blocks, " blocks, and ", forecast.room, " are there");
+    }
+    if (outcome.error == Error::later && forecast.held_alone > blocks) {
+        return text("got later, and ", forecast.held_alone, " of ", blocks, " blocks would be held: expected never");
     }
     if (outcome.error == Error::never && forecast.taking->blocks <= forecast.room_alone) {
         return text("got never for ", forecast.taking->blocks, " blocks, and ", forecast.room_alone,

@@ -36,6 +36,7 @@ struct Forecast {
     std::optional<Taking> taking;       // when nothing stands against it
     std::int64_t room = 0;              // idle blocks that it may use
     std::int64_t room_alone = 0;        // blocks that would be there without the other sequences, at least
+    std::int64_t held_alone = 0;        // blocks that would be held afterwards without the others, at least
     std::optional<std::int64_t> peak;   // plan: blocks at the peak
 };
 
@@ -52,7 +53,8 @@ struct Known {
 Forecast forecast(const Operation& operation, const Known& known, const Manager& manager,
                   std::span<const spec::Rule> rules);
 
-// What is wrong with the way the operation ended, as one sentence; nothing when it is as forecast.
-std::optional<std::string> contradiction(const Forecast& forecast, const Outcome& outcome);
+// What is wrong with the way the operation ended, as one sentence; nothing when it is as forecast. The pool has
+// `blocks` blocks.
+std::optional<std::string> contradiction(const Forecast& forecast, const Outcome& outcome, std::int64_t blocks);
 
 }  // namespace kvpane::invariants

@@ -11,8 +11,8 @@ void read_block(BlockId block, Length block_begin, Length first, Length length, 
                 std::vector<HeldCell>& cells) {
     const Length end = std::min(length, block_begin + shadow.block_size());
     for (Length position = std::max(first, block_begin); position < end; ++position) {
-        const Slot slot = Slot{to_index(block)} * shadow.block_size() + (position - block_begin);
-        cells.push_back({position, slot, shadow.at(slot)});
+        const Length offset = position - block_begin;
+        cells.push_back({position, Slot{to_index(block)} * shadow.block_size() + offset, shadow.at(block, offset)});
     }
 }
 

@@ -42,6 +42,9 @@ void Judge::before(const Operation& operation, Driver& driver, Depth depth) {
     taken_before_ = driver.manager().statistics().blocks_taken;
     foresight_ = driver.foresee(operation);
     forecast_ = forecast(operation, known(), driver.manager(), rules_);
+    if (twin_ != nullptr) {
+        fences_.before(driver.manager().pool());
+    }
 }
 
 Found Judge::after(const Operation& operation, const Outcome& outcome, const Driver& driver, Depth depth) {
@@ -55,6 +58,7 @@ Found Judge::after(const Operation& operation, const Outcome& outcome, const Dri
             return finding;
         }
     }
+    Found fence = twin_ != nullptr ? find_wrong_fence(operation, outcome, driver.manager().pool()) : std::nullopt;
     if (!outcome.error) {
         if (auto finding = follow(operation, outcome, driver)) {
             return finding;
@@ -66,7 +70,20 @@ Found Judge::after(const Operation& operation, const Outcome& outcome, const Dri
     } else if (depth == Depth::touched) {
         finding = audit_touched(operation, driver.manager());
     }
-    return !finding && twin_ != nullptr ? find_A2(operation, outcome, driver) : finding;
+    if (finding || fence) {
+        return finding ? finding : fence;
+    }
+    return twin_ != nullptr ? find_A2(operation, outcome, driver) : std::nullopt;
+}
+
+// P1: what is given up while device steps are open stays fenced until all of them have ended, and nothing else does.
+Found Judge::find_wrong_fence(const Operation& operation, const Outcome& outcome, const BlockPool& pool) {
+    const bool ends = operation.verb == Verb::step_end && !outcome.error;
+    fences_.after(pool, open_steps_, ends ? std::optional(operation.step) : std::nullopt);
+    if (auto what = fences_.wrong_block(pool)) {
+        return Finding{Invariant::P1, std::move(*what)};
+    }
+    return std::nullopt;
 }
 
 // F2: a failed operation changes nothing. Nor does one that only asks.
@@ -105,7 +122,7 @@ Found Judge::find_A1(const Operation& operation, const Outcome& outcome, const M
         return differs(text("the plan said ", foresight_->plan.blocks_needed, " blocks, ", forecast_.taking->blocks,
                             " are needed"));
     }
-    if (auto what = contradiction(forecast_, outcome)) {
+    if (auto what = contradiction(forecast_, outcome, manager.config().blocks)) {
         return differs(*what);
     }
     return std::nullopt;

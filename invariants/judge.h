@@ -14,6 +14,7 @@
 #include <kvpane/invariants/audit.h>
 #include <kvpane/invariants/checked_manager.h>
 #include <kvpane/invariants/driver.h>
+#include <kvpane/invariants/fence_watch.h>
 #include <kvpane/invariants/forecast.h>
 #include <kvpane/invariants/operation.h>
 #include <kvpane/invariants/record.h>
@@ -33,7 +34,8 @@ enum class Depth : std::uint8_t {
 // tokens through the slots that were handed out), keeps the history of each sequence, and compares.
 class Judge {
 public:
-    // With `has_twin` a second Manager receives the same calls and must stay equal (A2).
+    // With `has_twin` a second Manager receives the same calls and must stay equal (A2), and fences are watched; then
+    // every operation is looked at in full depth.
     // Throws std::invalid_argument when the shadow would be too large.
     Judge(const Config& config, bool has_twin);
 
@@ -56,6 +58,7 @@ private:
     Found find_F2(const Operation& operation, const Outcome& outcome, const Manager& manager) const;
     Found find_A1(const Operation& operation, const Outcome& outcome, const Manager& manager) const;
     Found find_A2(const Operation& operation, const Outcome& outcome, const Driver& driver);
+    Found find_wrong_fence(const Operation& operation, const Outcome& outcome, const BlockPool& pool);
     Found audit_touched(const Operation& operation, const Manager& manager) const;
 
     // What a successful operation does to shadow and records.
@@ -82,6 +85,7 @@ private:
     std::set<std::uint64_t> open_steps_;
     std::vector<std::string> spellings_;
     std::unique_ptr<Driver> twin_;  // null without
+    FenceWatch fences_;
 
     // Between before() and after().
     std::uint64_t digest_before_ = 0;

@@ -25,10 +25,6 @@ ShadowCells::ShadowCells(std::int64_t blocks, std::uint32_t block_size)
     : cells_(std::make_unique_for_overwrite<ShadowCell[]>(cells_in(blocks, block_size))),
       written_(static_cast<std::size_t>(blocks) + 1), blocks_(blocks + 1), block_size_(block_size) {}
 
-const ShadowCell& ShadowCells::at(Slot slot) const noexcept {
-    return written_[block_of(slot)] == 0 ? poison : cells_[static_cast<std::size_t>(slot)];
-}
-
 void ShadowCells::write(Slot slot, const ShadowCell& cell) noexcept {
     const std::size_t block = block_of(slot);
     if (written_[block] == 0) {
@@ -40,7 +36,7 @@ void ShadowCells::write(Slot slot, const ShadowCell& cell) noexcept {
 
 void ShadowCells::copy(BlockId from, BlockId to, std::uint32_t cells) noexcept {
     for (std::uint32_t i = 0; i < cells; ++i) {
-        write(Slot{to_index(to)} * block_size_ + i, at(Slot{to_index(from)} * block_size_ + i));
+        write(Slot{to_index(to)} * block_size_ + i, at(from, i));
     }
 }
 

@@ -47,7 +47,12 @@ public:
     bool covers(Slot slot) const noexcept { return slot >= block_size_ && slot / block_size_ < blocks_; }
     bool covers(BlockId block) const noexcept { return block != null_block && to_index(block) < blocks_; }
 
-    const ShadowCell& at(Slot slot) const noexcept;
+    const ShadowCell& at(Slot slot) const noexcept {
+        return at(BlockId{static_cast<std::uint32_t>(slot / block_size_)}, slot % block_size_);
+    }
+    const ShadowCell& at(BlockId block, Length offset) const noexcept {
+        return written_[to_index(block)] == 0 ? poison : begin_of(to_index(block))[offset];
+    }
     void write(Slot slot, const ShadowCell& cell) noexcept;
 
     // The first `cells` cells of `from` to those of `to`.

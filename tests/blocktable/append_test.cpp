@@ -93,7 +93,8 @@ BOOST_AUTO_TEST_CASE(a_shared_tail_is_copied_for_all_of_the_batch_but_its_last_h
     const SequenceHandle b = must(kv.fork(a));
     const SequenceHandle c = must(kv.fork(a));
     const Step step = must(append_one_each(kv, {c, a, b}));
-    const std::vector<BlockCopy> copies{{first_group, BlockId{2}, BlockId{3}, 2}, {first_group, BlockId{2}, BlockId{4}, 2}};
+    const std::vector<BlockCopy> copies{{first_group, BlockId{2}, BlockId{3}, 2},
+                                        {first_group, BlockId{2}, BlockId{4}, 2}};
     BOOST_TEST(copies_of(step) == copies, per_element());
     BOOST_TEST(step.blocks_taken == 2);
     BOOST_TEST(table_of(kv, c) == Ids({1, 3}), per_element());

@@ -15,8 +15,8 @@ BOOST_AUTO_TEST_CASE(powers_of_two_and_other_sizes_divide_alike) {
         const BlockShape shape(size);
         const Length b = size;
         BOOST_TEST(shape.size() == size);
-        for (const Length position : {Length{0}, Length{1}, b - 1, b, b + 1, 3 * b - 1, 3 * b, 7 * b + b / 2,
-                                      Length{longest_sequence}}) {
+        for (const Length position :
+             {Length{0}, Length{1}, b - 1, b, b + 1, 3 * b - 1, 3 * b, 7 * b + b / 2, Length{longest_sequence}}) {
             BOOST_TEST(shape.index(position) == position / b);
             BOOST_TEST(shape.offset(position) == position % b);
             BOOST_TEST(shape.begin(shape.index(position)) + shape.offset(position) == position);

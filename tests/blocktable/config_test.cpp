@@ -19,10 +19,9 @@ void expect_refused(const std::string& key, const std::function<void(Config&)>& 
         const std::optional<std::string> sentence = validate(config);
         BOOST_TEST_REQUIRE(sentence.has_value());
         BOOST_TEST(sentence->find(key) != std::string::npos, "it said: " << *sentence);
-        BOOST_CHECK_EXCEPTION(Manager{config}, std::invalid_argument,
-                              [&](const std::invalid_argument& thrown) {
-                                  return std::string_view(thrown.what()).ends_with(*sentence);
-                              });
+        BOOST_CHECK_EXCEPTION(Manager{config}, std::invalid_argument, [&](const std::invalid_argument& thrown) {
+            return std::string_view(thrown.what()).ends_with(*sentence);
+        });
     }
 }
 

@@ -22,7 +22,8 @@ struct Csr {
     Int64s first_position;
 
     Csr(std::size_t sequences, std::size_t entries)
-        : indptr(sequences + 1, -9), indices(entries, -9), last_page_len(sequences, -9), first_position(sequences, -9) {}
+        : indptr(sequences + 1, -9), indices(entries, -9), last_page_len(sequences, -9), first_position(sequences, -9) {
+    }
     CsrArrays arrays() { return {indptr, indices, last_page_len, first_position}; }
     bool untouched() const { return *this == Csr(last_page_len.size(), indices.size()); }
     friend bool operator==(const Csr&, const Csr&) = default;

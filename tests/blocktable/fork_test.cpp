@@ -83,7 +83,8 @@ BOOST_AUTO_TEST_CASE(each_group_copies_its_own_tail) {
     const SequenceHandle a = admit(kv, 5);  // 1, 2 | 3, 4
     const SequenceHandle b = must(kv.fork(a));
     const Step step = append(kv, b, 1);
-    const std::vector<BlockCopy> copies{{first_group, BlockId{2}, BlockId{5}, 1}, {second_group, BlockId{4}, BlockId{6}, 1}};
+    const std::vector<BlockCopy> copies{{first_group, BlockId{2}, BlockId{5}, 1},
+                                        {second_group, BlockId{4}, BlockId{6}, 1}};
     BOOST_TEST(copies_of(step) == copies, per_element());
     BOOST_TEST(table_of(kv, b, second_group) == Ids({3, 6}), per_element());
 }

@@ -52,7 +52,8 @@ BOOST_AUTO_TEST_CASE(after_a_commit_the_last_window_of_cells_stays) {
     for (Length w = 1; w <= 6; ++w) {
         for (Length n = 1; n <= 20; ++n) {
             for (Length slack = 0; slack <= 3; ++slack) {
-                BOOST_TEST(keep_from_after_commit(n, w, slack) == std::max<Length>(0, std::max<Length>(0, n - w) - slack));
+                BOOST_TEST(keep_from_after_commit(n, w, slack) ==
+                           std::max<Length>(0, std::max<Length>(0, n - w) - slack));
             }
         }
     }

@@ -54,8 +54,7 @@ BOOST_AUTO_TEST_CASE(rows_with_too_few_or_too_many_fields_are_refused_where_they
     BOOST_TEST(refused("a,1,2\nb,1\n") == "t.csv:3:4: the line ends after 2 of 3 fields: GeneratedTokens is missing");
     BOOST_TEST(refused("b\n") == "t.csv:2:2: the line ends after 1 of 3 fields: ContextTokens is missing");
     BOOST_TEST(refused("b,1,2,3\n") == "t.csv:2:6: the line has more than 3 fields");
-    BOOST_TEST(refused("a,1,2\n\nb,1,2\n") ==
-               "t.csv:3:1: the line ends after 1 of 3 fields: ContextTokens is missing");
+    BOOST_TEST(refused("a,1,2\n\nb,1,2\n") == "t.csv:3:1: the line ends after 1 of 3 fields: ContextTokens is missing");
 }
 
 BOOST_AUTO_TEST_CASE(a_last_line_that_was_cut_off_is_refused) {

@@ -95,8 +95,7 @@ BOOST_AUTO_TEST_CASE(integers_are_neither_floats_nor_booleans_nor_strings) {
 BOOST_AUTO_TEST_CASE(integers_out_of_range_get_the_range_in_the_sentence) {
     BOOST_TEST(integer_in("0") == "f.toml:2:5: 'n' in [t] must be 1..9, got 0");
     BOOST_TEST(integer_in("-4") == "f.toml:2:5: 'n' in [t] must be 1..9, got -4");
-    BOOST_TEST(integer_in("9223372036854775807") ==
-               "f.toml:2:5: 'n' in [t] must be 1..9, got 9223372036854775807");
+    BOOST_TEST(integer_in("9223372036854775807") == "f.toml:2:5: 'n' in [t] must be 1..9, got 9223372036854775807");
     const auto at_least = [](Table& table) { table.integer("n", any_count); };
     BOOST_TEST(reading("[t]\nn = -1\n", at_least) == "f.toml:2:5: 'n' in [t] must be at least 0, got -1");
 }

@@ -56,9 +56,10 @@ Ran run_kvpane(const std::vector<std::string>& arguments) {
     const Folder folder;
     std::string command = quoted(KVPANE_BINARY);
     for (const std::string& argument : arguments) {
-        command += " " + quoted(argument);
+        command.append(" ").append(quoted(argument));
     }
-    command += " >" + quoted(folder.path("out")) + " 2>" + quoted(folder.path("err")) + " </dev/null";
+    command.append(" </dev/null >").append(quoted(folder.path("out")));
+    command.append(" 2>").append(quoted(folder.path("err")));
     const int status = std::system(command.c_str());
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return {code, text_of(folder.path("out")), text_of(folder.path("err"))};

@@ -76,10 +76,8 @@ BOOST_AUTO_TEST_CASE(command_lines_that_make_no_sense_exit_with_2_and_a_sentence
     refuses({"stress"}, "kvpane: stress: config is required");
     refuses({"stress", "c.toml", "--stpes", "5"},
             "kvpane: stress: unexpected argument '--stpes'; did you mean '--steps'?");
-    refuses({"stress", "c.toml", "--steps", "0"},
-            "kvpane: --steps must be a whole number 1..1000000000000, got '0'");
-    refuses({"stress", "c.toml", "--steps=-5"},
-            "kvpane: --steps must be a whole number 1..1000000000000, got '-5'");
+    refuses({"stress", "c.toml", "--steps", "0"}, "kvpane: --steps must be a whole number 1..1000000000000, got '0'");
+    refuses({"stress", "c.toml", "--steps=-5"}, "kvpane: --steps must be a whole number 1..1000000000000, got '-5'");
     refuses({"stress", "c.toml", "--seed", "-1"},
             "kvpane: --seed must be a whole number 0..18446744073709551615, got '-1'");
     refuses({"stress", "c.toml", "--seed", "18446744073709551616"},
@@ -151,8 +149,7 @@ BOOST_AUTO_TEST_CASE(bad_input_exits_with_2_and_writes_nothing) {
     const Folder folder;
     const std::string json = folder.path("out.json");
     const std::string bad = folder.write("bad.toml", config + "mni = 2\n");
-    refuses({"stress", bad, "--json", json},
-            bad + ":28:1: unknown key 'mni' in [workload.chunk]; did you mean 'min'?");
+    refuses({"stress", bad, "--json", json}, bad + ":28:1: unknown key 'mni' in [workload.chunk]; did you mean 'min'?");
     refuses({"stress", "none.toml", "--json", json}, "none.toml:1:1: cannot be opened: No such file or directory");
     const std::string good = folder.write("c.toml", config);
     const std::string cut = folder.write("cut.csv", trace + "c,1");
@@ -224,8 +221,8 @@ BOOST_AUTO_TEST_CASE(scenarios_are_reported_one_a_line_with_the_totals_last) {
 
     const Ran both = run_kvpane({"scenario", folder.path("a")});
     BOOST_TEST(both.code == 1);
-    BOOST_TEST(both.out == "FAIL " + bad + ":11 step 2: expected pool.live = 1, got 0\nok   " + good +
-                               "\n1 passed, 1 failed\n");
+    BOOST_TEST(both.out ==
+               "FAIL " + bad + ":11 step 2: expected pool.live = 1, got 0\nok   " + good + "\n1 passed, 1 failed\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_malformed_scenario_is_an_error_and_the_others_still_run) {

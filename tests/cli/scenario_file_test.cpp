@@ -65,7 +65,8 @@ BOOST_AUTO_TEST_CASE(token_lists_that_are_none_are_refused) {
     BOOST_TEST(refused_tokens("[1, -1]").starts_with("s.toml:11:14: an entry of 'tokens' in step 2 (probe) must be "));
     BOOST_TEST(refused_tokens("[2147483648]").starts_with("s.toml:11:11: "));
     BOOST_TEST(refused_tokens("[1.0]").starts_with("s.toml:11:11: "));
-    BOOST_TEST(refused_tokens("5").starts_with("s.toml:11:10: 'tokens' in step 2 (probe) must be an array of token ids"));
+    BOOST_TEST(
+        refused_tokens("5").starts_with("s.toml:11:10: 'tokens' in step 2 (probe) must be an array of token ids"));
     BOOST_TEST(refused_tokens("\"-1\"") == "s.toml:11:10: '-1' " + what + "is beyond the token ids 0..2147483647");
     BOOST_TEST(refused_tokens("\"2147483648\"").ends_with("is beyond the token ids 0..2147483647"));
     BOOST_TEST(refused_tokens("\"0..99999999999999999999\"").ends_with("is beyond the token ids 0..2147483647"));
@@ -90,10 +91,10 @@ BOOST_AUTO_TEST_CASE(lists_that_would_fill_the_memory_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(the_arguments_of_each_op_arrive) {
-    const Operation admit =
-        operation("op = \"admit\"\nseq = \"b\"\ntokens = [1]\ncompute = 0\npriority = -2\n"
-                  "scope = { model = \"m\", tenant = \"t\", lora = \"l\", salt = \"s\", lora_id = 3 }\n"
-                  "extra = [ { at = 1, count = 2, id = \"image\" } ]\n");
+    const Operation admit = operation(
+        "op = \"admit\"\nseq = \"b\"\ntokens = [1]\ncompute = 0\npriority = -2\n"
+        "scope = { model = \"m\", tenant = \"t\", lora = \"l\", salt = \"s\", lora_id = 3 }\n"
+        "extra = [ { at = 1, count = 2, id = \"image\" } ]\n");
     BOOST_TEST((admit.verb == Verb::admit));
     BOOST_TEST(admit.sequence == 1U);
     BOOST_TEST((admit.compute == Length{0}));
@@ -132,8 +133,7 @@ BOOST_AUTO_TEST_CASE(arguments_of_another_op_are_unknown_keys) {
 }
 
 BOOST_AUTO_TEST_CASE(unknown_and_unsupported_ops_are_refused) {
-    BOOST_TEST(refused_step("op = \"appnd\"\n") ==
-               "s.toml:10:6: unknown op 'appnd' in step 2; did you mean 'append'?");
+    BOOST_TEST(refused_step("op = \"appnd\"\n") == "s.toml:10:6: unknown op 'appnd' in step 2; did you mean 'append'?");
     BOOST_TEST(refused_step("seq = \"a\"\n") == "s.toml:9:1: 'op' is missing in step 2");
     for (const std::string op : {"suspend", "resume"}) {
         BOOST_TEST(refused_step("op = \"" + op + "\"\nseq = \"a\"\n") ==
@@ -144,7 +144,8 @@ BOOST_AUTO_TEST_CASE(unknown_and_unsupported_ops_are_refused) {
 BOOST_AUTO_TEST_CASE(names_that_no_step_creates_are_refused) {
     BOOST_TEST(refused_step("op = \"release\"\nseq = \"b\"\n") ==
                "s.toml:11:7: unknown sequence 'b' in step 2 (release): no step up to here creates it");
-    BOOST_TEST(refused_step("op = \"check\"\nseqs = [\"a\", \"b\"]\n").starts_with("s.toml:11:14: unknown sequence 'b'"));
+    BOOST_TEST(
+        refused_step("op = \"check\"\nseqs = [\"a\", \"b\"]\n").starts_with("s.toml:11:14: unknown sequence 'b'"));
     BOOST_TEST(refused_step("op = \"fork\"\nseq = \"b\"\nas = \"b\"\n").starts_with("s.toml:11:7: unknown sequence"));
     BOOST_TEST(refused_step("op = \"check\"\nexpect.seq.b.length = 1\n").starts_with("s.toml:11:12: unknown sequence"));
     BOOST_TEST(refused_step("op = \"check\"\nexpect.seq.a.shares.b = 1\n")
@@ -152,12 +153,14 @@ BOOST_AUTO_TEST_CASE(names_that_no_step_creates_are_refused) {
     BOOST_TEST(refused_step("op = \"fork\"\nseq = \"a\"\nas = \"\"\n") ==
                "s.toml:12:6: 'as' in step 2 (fork) must not be empty");
     BOOST_TEST(contains(refused("[[step]]\nop = \"admit\"\nseq = \"first\"\ntokens = [1]\n"
-                                "[[step]]\nop = \"cancel\"\nseq = \"frist\"\n"), "did you mean 'first'?"));
+                                "[[step]]\nop = \"cancel\"\nseq = \"frist\"\n"),
+                        "did you mean 'first'?"));
 }
 
 BOOST_AUTO_TEST_CASE(a_name_may_be_used_after_its_sequence_has_ended) {
     BOOST_TEST(refused(admit_a + "[[step]]\nop = \"release\"\nseq = \"a\"\n[[step]]\nop = \"cancel\"\nseq = \"a\"\n"
-                                 "expect.error = \"unknown_sequence\"\n").empty());
+                                 "expect.error = \"unknown_sequence\"\n")
+                   .empty());
 }
 
 BOOST_AUTO_TEST_CASE(expectations_arrive_dotted_and_inline) {
@@ -167,17 +170,20 @@ BOOST_AUTO_TEST_CASE(expectations_arrive_dotted_and_inline) {
     BOOST_TEST((inlined.pool_free == 3 && inlined.pool_live == 4 && !inlined.pool_cached));
 
     const Expectation all =
-        step("op = \"check\"\nexpect.copies = 1\nexpect.copied_cells = 2\nexpect.free_queue = [3, 4]\n"
-             "expect.index_entries = 5\nexpect.events = { stored = 6, removed = 7, cleared = 8 }\n"
-             "expect.pool = { cached = 9, fenced = 10, pinned = 11 }\n"
-             "expect.stats = { queried_tokens = 12, hit_tokens = 13, evicted_blocks = 14, preempted = 15 }\n").expect;
+        step(
+            "op = \"check\"\nexpect.copies = 1\nexpect.copied_cells = 2\nexpect.free_queue = [3, 4]\n"
+            "expect.index_entries = 5\nexpect.events = { stored = 6, removed = 7, cleared = 8 }\n"
+            "expect.pool = { cached = 9, fenced = 10, pinned = 11 }\n"
+            "expect.stats = { queried_tokens = 12, hit_tokens = 13, evicted_blocks = 14, preempted = 15 }\n")
+            .expect;
     BOOST_TEST((all.copies == 1 && all.copied_cells == 2 && all.index_entries == 5));
     BOOST_TEST((all.free_queue == Ints{3, 4}));
     BOOST_TEST((all.events_stored == 6 && all.events_removed == 7 && all.events_cleared == 8));
     BOOST_TEST((all.pool_cached == 9 && all.pool_fenced == 10 && all.pool_pinned == 11));
     BOOST_TEST((all.queried_tokens == 12 && all.hit_tokens == 13 && all.evicted_blocks == 14 && all.preempted == 15));
 
-    const Expectation plan = step("op = \"plan\"\ncount = 1\nexpect.verdict = \"later\"\nexpect.blocks_needed = 2\n").expect;
+    const Expectation plan =
+        step("op = \"plan\"\ncount = 1\nexpect.verdict = \"later\"\nexpect.blocks_needed = 2\n").expect;
     BOOST_TEST((plan.verdict == Verdict::later && plan.blocks_needed == 2));
     const Expectation error = step("op = \"cancel\"\nseq = \"a\"\nexpect.error = \"window_evicted\"\n").expect;
     BOOST_TEST((error.error == Error::window_evicted));
@@ -185,9 +191,11 @@ BOOST_AUTO_TEST_CASE(expectations_arrive_dotted_and_inline) {
 
 BOOST_AUTO_TEST_CASE(expectations_of_a_sequence_arrive) {
     const Expectation expect =
-        step("op = \"check\"\nexpect.seq.a = { length = 1, reserved = 2, first_resident = 3, blocks = 4, "
-             "window = \"5..6\", positions = [7], table = [0, 8], refs = [9], shares.a = 10 }\n"
-             "expect.slots = [16, 17]\nexpect.csr.indptr = [0, 1]\nexpect.csr.first_position = [3]\n").expect;
+        step(
+            "op = \"check\"\nexpect.seq.a = { length = 1, reserved = 2, first_resident = 3, blocks = 4, "
+            "window = \"5..6\", positions = [7], table = [0, 8], refs = [9], shares.a = 10 }\n"
+            "expect.slots = [16, 17]\nexpect.csr.indptr = [0, 1]\nexpect.csr.first_position = [3]\n")
+            .expect;
     BOOST_REQUIRE(expect.sequences.size() == 1U);
     const SequenceExpectation& sequence = expect.sequences[0];
     BOOST_TEST((sequence.sequence == 0U && sequence.length == 1 && sequence.reserved == 2));
@@ -238,7 +246,8 @@ BOOST_AUTO_TEST_CASE(expectations_that_cannot_be_compared_are_refused) {
                "s.toml:11:14: unknown key 'blcoks' in expect.seq.a; did you mean 'blocks'?");
     BOOST_TEST(refused_step("op = \"check\"\nexpect.pool.free = -1\n") ==
                "s.toml:11:20: 'free' in expect.pool must be at least 0, got -1");
-    BOOST_TEST(refused_step("op = \"check\"\nexpect.error = \"nver\"\n").ends_with("not 'nver'; did you mean 'never'?"));
+    BOOST_TEST(
+        refused_step("op = \"check\"\nexpect.error = \"nver\"\n").ends_with("not 'nver'; did you mean 'never'?"));
     BOOST_TEST(refused_step("op = \"plan\"\ncount = 1\nexpect.verdict = \"latr\"\n")
                    .ends_with("must be 'ok', 'later' or 'never', not 'latr'; did you mean 'later'?"));
     BOOST_TEST(refused_step("op = \"check\"\nexpect.verdict = \"ok\"\n") ==

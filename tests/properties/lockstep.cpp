@@ -12,9 +12,9 @@ namespace kvpane::testing {
 namespace {
 
 constexpr const char* kind_names[] = {
-    "admit", "admit_part", "reserve", "reserve_batch", "commit", "cancel", "append", "append_batch", "fork", "fork_at",
-    "truncate", "release", "step_begin", "step_end", "plan_prompt", "plan_batch", "bind_row", "unbind_row",
-    "wrong_handle", "wrong_argument",
+    "admit",        "admit_part", "reserve",  "reserve_batch", "commit",       "cancel",         "append",
+    "append_batch", "fork",       "fork_at",  "truncate",      "release",      "step_begin",     "step_end",
+    "plan_prompt",  "plan_batch", "bind_row", "unbind_row",    "wrong_handle", "wrong_argument",
 };
 
 // More would only make the runs slower: everything happens between a few sequences.
@@ -105,27 +105,15 @@ void Lockstep::apply(const Op& op) {
     ++reached_.operations;
     const std::optional<Name> name = pick(op.who);
     switch (op.kind) {
-        case Kind::admit:
-            apply_admit(1 + op.much % 14, std::nullopt);
-            break;
-        case Kind::admit_part:
-            apply_admit(1 + op.much % 14, op.which % 8);
-            break;
+        case Kind::admit: apply_admit(1 + op.much % 14, std::nullopt); break;
+        case Kind::admit_part: apply_admit(1 + op.much % 14, op.which % 8); break;
         case Kind::reserve_batch:
-        case Kind::append_batch:
-            apply_batch(op);
-            break;
+        case Kind::append_batch: apply_batch(op); break;
         case Kind::step_begin:
-        case Kind::step_end:
-            apply_step(op);
-            break;
+        case Kind::step_end: apply_step(op); break;
         case Kind::plan_prompt:
-        case Kind::plan_batch:
-            apply_plan(op);
-            break;
-        case Kind::wrong_handle:
-            apply_wrong_handle(op);
-            break;
+        case Kind::plan_batch: apply_plan(op); break;
+        case Kind::wrong_handle: apply_wrong_handle(op); break;
         default:
             if (name) {
                 apply_to(*name, op);
@@ -279,9 +267,8 @@ void Lockstep::apply_row(Name name, const Op& op) {
     const auto entries = static_cast<std::size_t>(1 + op.much % 30);
     const Answer answer = model_.bind_row(name, group, static_cast<std::uint32_t>(entries));
     Row row{std::vector<std::int32_t>(entries, -1), {}, std::vector<std::int32_t>(entries, -1)};
-    const auto got = both([&](Manager& kv) {
-        return kv.bind_row(handle, GroupId{group}, &kv == &kv_ ? row.ids : row.of_twin);
-    });
+    const auto got =
+        both([&](Manager& kv) { return kv.bind_row(handle, GroupId{group}, &kv == &kv_ ? row.ids : row.of_twin); });
     check_error(got, answer);
     if (got.has_value()) {
         const auto change = kv_.take_row_change(handle, GroupId{group});

@@ -17,8 +17,26 @@
 namespace kvpane::testing {
 
 enum class Kind : std::uint8_t {
-    admit, admit_part, reserve, reserve_batch, commit, cancel, append, append_batch, fork, fork_at, truncate, release,
-    step_begin, step_end, plan_prompt, plan_batch, bind_row, unbind_row, wrong_handle, wrong_argument,
+    admit,
+    admit_part,
+    reserve,
+    reserve_batch,
+    commit,
+    cancel,
+    append,
+    append_batch,
+    fork,
+    fork_at,
+    truncate,
+    release,
+    step_begin,
+    step_end,
+    plan_prompt,
+    plan_batch,
+    bind_row,
+    unbind_row,
+    wrong_handle,
+    wrong_argument,
 };
 
 // One operation of a random run. What the numbers mean depends on the state in which it is applied: an operation always
@@ -46,16 +64,16 @@ struct Reached {
     std::uint64_t window_evicted = 0;
     std::uint64_t busy = 0;
     std::uint64_t copies = 0;
-    std::uint64_t holes = 0;           // operations after which some table had a hole
-    std::uint64_t missing_cells = 0;   // operations after which a block was held whose first cells were gone
-    std::uint64_t fenced = 0;          // operations after which a block waited for a step
-    std::uint64_t idle_sources = 0;    // calls in which the source of a copy became idle
+    std::uint64_t holes = 0;          // operations after which some table had a hole
+    std::uint64_t missing_cells = 0;  // operations after which a block was held whose first cells were gone
+    std::uint64_t fenced = 0;         // operations after which a block waited for a step
+    std::uint64_t idle_sources = 0;   // calls in which the source of a copy became idle
 
     Reached& operator+=(const Reached& more);
 };
 
-// A Manager, a twin that gets the same calls, and the model, compared after every operation: errors, ids, slots, copies,
-// the queue, reference counts, exports, bound rows, digests.
+// A Manager, a twin that gets the same calls, and the model, compared after every operation: errors, ids, slots,
+// copies, the queue, reference counts, exports, bound rows, digests.
 class Lockstep {
 public:
     explicit Lockstep(const Config& config);

@@ -24,8 +24,8 @@ struct PoolOp {
 };
 
 std::ostream& operator<<(std::ostream& out, const PoolOp& op) {
-    static constexpr const char* names[] = {"take", "share", "give_back", "set_content", "drop_content", "revive",
-                                            "step_begin", "step_end"};
+    static constexpr const char* names[] = {"take",         "share",  "give_back",  "set_content",
+                                            "drop_content", "revive", "step_begin", "step_end"};
     return out << names[op.kind] << "(" << op.which << ")";
 }
 
@@ -81,6 +81,7 @@ public:
 
 private:
     using Ids = std::vector<std::uint32_t>;
+    using Fenced = std::pair<std::uint32_t, std::set<std::uint64_t>>;  // block, steps it waits for
 
     template <class Act>
     void on(const Ids& candidates, const PoolOp& op, Act act) {
@@ -144,7 +145,8 @@ private:
         for (const int start : {op.which, op.which / 3}) {
             std::vector<BlockId> piece;
             const Ids candidates = live();
-            for (std::size_t i = 0; i < std::min<std::size_t>(candidates.size(), 1 + static_cast<std::size_t>(start) % 4); ++i) {
+            for (std::size_t i = 0;
+                 i < std::min<std::size_t>(candidates.size(), 1 + static_cast<std::size_t>(start) % 4); ++i) {
                 piece.push_back(BlockId{candidates[(static_cast<std::size_t>(start) + i) % candidates.size()]});
             }
             pool_.give_back(batch, piece);
@@ -190,13 +192,16 @@ private:
         RC_ASSERT(pool_.step_end(StepId{step}).has_value());
         open_.erase(step);
         Ids ready;
-        std::erase_if(fenced_, [&](auto& fenced) {
+        std::vector<Fenced> waiting;
+        for (Fenced& fenced : fenced_) {
             fenced.second.erase(step);
             if (fenced.second.empty()) {
                 ready.push_back(fenced.first);
+            } else {
+                waiting.push_back(fenced);
             }
-            return fenced.second.empty();
-        });
+        }
+        fenced_ = waiting;
         join(ready);
     }
 
@@ -205,16 +210,18 @@ private:
     std::deque<std::uint32_t> queue_;
     std::map<std::uint32_t, std::uint32_t> refs_;
     std::map<std::uint32_t, ContentId> content_;
-    std::vector<std::pair<std::uint32_t, std::set<std::uint64_t>>> fenced_;
+    std::vector<Fenced> fenced_;
     std::set<std::uint64_t> open_;
     std::uint64_t next_step_ = 0;
 };
 
 rc::Gen<PoolOp> any_pool_op() {
-    const auto kind = rc::gen::weightedElement<int>(
-        {{8, 0}, {2, 1}, {5, 2}, {4, 3}, {1, 4}, {2, 5}, {1, 6}, {2, 7}});
-    return rc::gen::apply([](int k, int which) { return PoolOp{k, which}; }, kind,
-                          rc::gen::resize(100, rc::gen::inRange(0, 64)));
+    const auto kind = rc::gen::weightedElement<int>({{8, 0}, {2, 1}, {5, 2}, {4, 3}, {1, 4}, {2, 5}, {1, 6}, {2, 7}});
+    return rc::gen::apply(
+        [](int k, int which) {
+            return PoolOp{k, which};
+        },
+        kind, rc::gen::resize(100, rc::gen::inRange(0, 64)));
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/invariants/fence_watch.h>
+
+#include <kvpane/invariants/text.h>
+
+namespace kvpane::invariants {
+
+void FenceWatch::before(const BlockPool& pool) {
+    was_held_.resize(pool.blocks() + std::size_t{1});
+    for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
+        was_held_[i] = pool.refs(BlockId{i}) > 0;
+    }
+}
+
+void FenceWatch::after(const BlockPool& pool, const std::set<std::uint64_t>& open_steps,
+                       std::optional<std::uint64_t> ended) {
+    for (std::uint32_t i = 1; i <= pool.blocks() && !open_steps.empty(); ++i) {
+        if (was_held_[i] && pool.refs(BlockId{i}) == 0) {
+            waits_for_[i] = open_steps;
+        }
+    }
+    if (ended) {
+        for (auto& [block, steps] : waits_for_) {
+            steps.erase(*ended);
+        }
+        std::erase_if(waits_for_, [](const auto& waiting) { return waiting.second.empty(); });
+    }
+}
+
+std::optional<std::string> FenceWatch::wrong_block(const BlockPool& pool) const {
+    for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
+        const bool is_fenced = pool.state(BlockId{i}) == BlockState::fenced;
+        const auto waiting = waits_for_.find(i);
+        if (waiting != waits_for_.end() && !is_fenced) {
+            return text("block ", i, " was given up while step ", *waiting->second.begin(),
+                        " was open, which has not ended, and it is not fenced");
+        }
+        if (waiting == waits_for_.end() && is_fenced) {
+            return text("block ", i, " is fenced, and every step that it waited for has ended");
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace kvpane::invariants

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <kvpane/allocator/block_pool.h>
+
+namespace kvpane::invariants {
+
+// Watches references go to zero, and remembers which device steps were open then: until all of them have ended the
+// block is fenced, and no other block is. It must see every operation. COST O(blocks) each.
+class FenceWatch {
+public:
+    void before(const BlockPool& pool);
+
+    // `open_steps` as they were during the operation; `ended` is the step that it ended, if any.
+    void after(const BlockPool& pool, const std::set<std::uint64_t>& open_steps, std::optional<std::uint64_t> ended);
+
+    // The first block that is fenced and should not be, or the other way round; nothing when all are right.
+    std::optional<std::string> wrong_block(const BlockPool& pool) const;
+
+private:
+    std::vector<bool> was_held_;  // [blocks + 1]
+    std::map<std::uint32_t, std::set<std::uint64_t>> waits_for_;  // block -> open steps
+};
+
+}  // namespace kvpane::invariants
