@@ -35,8 +35,11 @@ expected<void> write_slots(const Manager& manager, SequenceHandle sequence, Grou
         return unexpected(Error::invalid_argument);
     }
     const auto block_of = [&](Length position) { return (*table)[static_cast<std::size_t>(shape.index(position))]; };
-    for (Length i = 0; i < wanted; ++i) {
-        if (block_of(first + i) == null_block) {
+    const Length sinks_end = shape.begin(static_cast<Length>(table->sinks.size()));
+    for (Length position = first; position < first + wanted; ++position) {
+        // A block may be there and the cell not: window 1, truncated inside a block that had left.
+        const bool is_held = position < sinks_end || position >= table->first_resident;
+        if (!is_held || block_of(position) == null_block) {
             return unexpected(Error::invalid_argument);
         }
     }

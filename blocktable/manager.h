@@ -119,7 +119,8 @@ public:
 
     // Hands out cells for the next positions of each sequence, in order; they are not history until commit(). First
     // gives back the blocks that no query from here on sees; a shared tail block is replaced by a copy.
-    // COST O(batch + cells + blocks dropped). ERRORS later, never, invalid_argument (cells < 1, a sequence twice).
+    // COST O(batch + cells + blocks dropped). ERRORS later, never, invalid_argument (an empty
+    // batch, cells < 1, a sequence twice).
     expected<Step> reserve(std::span<const Reservation> batch);
 
     // The first tokens.size() reserved cells now hold these tokens. An empty commit does nothing.
@@ -133,7 +134,7 @@ public:
     expected<Step> append(SequenceHandle sequence, std::span<const Token> tokens);
 
     // One token for each sequence: reserves for all in order, then commits in order.
-    // REQUIRES as many tokens as sequences, else invalid_argument. ERRORS as append().
+    // ERRORS as append(); invalid_argument also for an empty batch, a sequence twice, another number of tokens.
     expected<Step> append_batch(std::span<const SequenceHandle> sequences, std::span<const Token> tokens);
 
     // A child with the same history, or its first `at` tokens; it shares every block, nothing is copied now.
@@ -186,8 +187,9 @@ public:
 
     // --- plans: the same function that the operations use; they change nothing -------------------------------------
 
-    // A new sequence of `count` tokens that finds nothing cached, fed in chunks of `chunk` (0 = all at once).
-    // COST O(groups * block_size). ERRORS invalid_argument (count < 1, chunk < 0).
+    // A new sequence of `count` tokens that finds nothing cached, fed in chunks of `chunk` (0 = all at once), now: while
+    // a device step is open, what its windows drop is fenced and no room. COST O(groups * block_size).
+    // ERRORS invalid_argument (count < 1, chunk < 0).
     expected<Plan> plan_prompt(Length count, Length chunk = 0) const;
 
     // The same for a prompt that may find a prefix. Not const: it uses the Manager's scratch memory.

@@ -18,6 +18,9 @@ class FenceWatch {
 public:
     void before(const BlockPool& pool);
 
+    // The operation took this block; it may have given it up again.
+    void took(BlockId block) { was_held_.at(to_index(block)) = true; }
+
     // `open_steps` as they were during the operation; `ended` is the step that it ended, if any.
     void after(const BlockPool& pool, const std::set<std::uint64_t>& open_steps, std::optional<std::uint64_t> ended);
 
@@ -25,7 +28,7 @@ public:
     std::optional<std::string> wrong_block(const BlockPool& pool) const;
 
 private:
-    std::vector<bool> was_held_;  // [blocks + 1]
+    std::vector<bool> was_held_;                               // [blocks + 1] before the operation or in it
     std::map<std::uint32_t, std::set<std::uint64_t>> waits_for_;  // block -> open steps
 };
 

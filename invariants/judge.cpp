@@ -78,6 +78,11 @@ Found Judge::after(const Operation& operation, const Outcome& outcome, const Dri
 
 // P1: what is given up while device steps are open stays fenced until all of them have ended, and nothing else does.
 Found Judge::find_wrong_fence(const Operation& operation, const Outcome& outcome, const BlockPool& pool) {
+    for (const Slot slot : outcome.step.slots) {
+        if (shadow_.covers(slot)) {
+            fences_.took(BlockId{static_cast<std::uint32_t>(slot / shadow_.block_size())});
+        }
+    }
     const bool ends = operation.verb == Verb::step_end && !outcome.error;
     fences_.after(pool, open_steps_, ends ? std::optional(operation.step) : std::nullopt);
     if (auto what = fences_.wrong_block(pool)) {
