@@ -46,6 +46,9 @@ public:
     }
     GroupId group(BlockId block) const noexcept { return links_[to_index(block)].group; }
 
+    // The next younger copy of the same content in the same group, null_block behind the last.
+    BlockId younger(BlockId block) const noexcept { return links_[to_index(block)].younger; }
+
     // The longest beginning of `content` behind `parent` that some block in `group` has; nothing without by_token.
     SiblingIndex::Found find_beginning(ContentId parent, GroupId group, const BlockContent& content) const noexcept {
         return siblings_ ? siblings_->find(tree_, parent, group, content) : SiblingIndex::Found{};

@@ -7,8 +7,8 @@
 namespace kvpane::invariants {
 
 // What a correct manager never breaks. The number is printed when it does; each has a test that breaks it on purpose
-// (`breaking_P1_...`). X1..X3 join when prefixes are shared.
-enum class Invariant : std::uint8_t { P1, P2, P3, T1, T2, T3, T4, T5, F1, F2, A1, A2 };
+// (`breaking_P1_...`).
+enum class Invariant : std::uint8_t { P1, P2, P3, T1, T2, T3, T4, T5, F1, F2, X1, X2, X3, A1, A2 };
 
 constexpr std::string_view number(Invariant invariant) noexcept {
     switch (invariant) {
@@ -22,6 +22,9 @@ constexpr std::string_view number(Invariant invariant) noexcept {
         case Invariant::T5: return "T5";
         case Invariant::F1: return "F1";
         case Invariant::F2: return "F2";
+        case Invariant::X1: return "X1";
+        case Invariant::X2: return "X2";
+        case Invariant::X3: return "X3";
         case Invariant::A1: return "A1";
         case Invariant::A2: return "A2";
     }
@@ -41,6 +44,10 @@ constexpr std::string_view sentence(Invariant invariant) noexcept {
         case Invariant::T5: return "a reserved cell lies in a block that nobody else holds";
         case Invariant::F1: return "an operation on one sequence changes no other sequence's cells";
         case Invariant::F2: return "a failed operation changes nothing";
+        case Invariant::X1: return "an index entry names a block with exactly these tokens, predecessors, scope and group";
+        case Invariant::X2: return "a hit is the longest prefix that reads back as the request's own, and leaves one "
+                                   "token to compute";
+        case Invariant::X3: return "index and blocks are a bijection, and the events rebuild the index";
         case Invariant::A1: return "what an operation takes is what its plan said";
         case Invariant::A2: return "equal call sequences give equal states";
     }

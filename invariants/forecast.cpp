@@ -219,7 +219,7 @@ std::optional<std::int64_t> peak(Length count, Length chunk, std::span<const spe
 }
 
 void take(const Operation& operation, const Known& known, const Manager& manager, std::span<const spec::Rule> rules,
-          Forecast& forecast) {
+          Length hit, Forecast& forecast) {
     const Config& config = manager.config();
     const Length limit = config.max_length == 0 ? longest_sequence : config.max_length;
     forecast.takes_room = true;
@@ -234,12 +234,20 @@ void take(const Operation& operation, const Known& known, const Manager& manager
         }
     };
     Taking taking;
+    std::int64_t cold = 0;  // blocks of an admission that finds nothing
     switch (operation.verb) {
         case Verb::admit: {
             const Length length = count_of(operation.tokens);
-            taking.cells = std::min(length, operation.compute.value_or(length));
+            const Length asked = std::min(length, operation.compute.value_or(length));
+            taking.cells = std::min(length - hit, asked);
             for (const spec::Rule& rule : rules) {
-                taking.blocks += spec::blocks_for(taking.cells, rule);
+                const Length part = hit % rule.block_size;  // of a block that matches at its beginning
+                const Length hits = hit / rule.block_size;
+                taking.blocks += spec::blocks_for(hit + taking.cells, rule) - hits;
+                taking.copies += part > 0 ? 1 : 0;
+                taking.copied_cells += part;
+                forecast.room -= hits + (part > 0 ? 1 : 0);  // at most: some are held by others, or out of the window
+                cold += spec::blocks_for(asked, rule);
             }
             forecast.is_too_long = length > limit;
             forecast.room -= manager.sequences() > 0 ? config.watermark : 0;
@@ -251,26 +259,29 @@ void take(const Operation& operation, const Known& known, const Manager& manager
     }
     forecast.taking = operation.verb == Verb::admit ? taking : paper.taking();
     forecast.room_alone = config.blocks - paper.held();
-    forecast.held_alone = operation.verb == Verb::admit ? taking.blocks : paper.held_alone();
+    forecast.held_alone = operation.verb == Verb::admit ? cold : paper.held_alone();
 }
 
 }  // namespace
 
 Forecast forecast(const Operation& operation, const Known& known, const Manager& manager,
-                  std::span<const spec::Rule> rules) {
+                  std::span<const spec::Rule> rules, std::optional<Length> hit) {
     Forecast result;
     refuse(operation, known, result);
-    result.is_silent = result.is_silent || (manager.config().prefix_cache.enabled && (operation.verb==Verb::admit || operation.verb==Verb::plan));
+    const bool may_hit = operation.verb == Verb::admit || (operation.verb == Verb::plan && !operation.tokens.empty());
+    if (may_hit && manager.config().prefix_cache.enabled && !hit) {
+        result.is_silent = true;  // nobody looked how much of the prompt is cached
+    }
     if (result.is_silent) {
         return result;
     }
     const bool takes_room = operation.verb == Verb::admit || operation.verb == Verb::reserve ||
                             operation.verb == Verb::append || operation.verb == Verb::append_batch;
     if (takes_room && result.refusals.empty()) {
-        take(operation, known, manager, rules, result);
+        take(operation, known, manager, rules, hit.value_or(0), result);
     }
     result.takes_room = takes_room;
-    if (operation.verb == Verb::plan && result.refusals.empty()) {
+    if (operation.verb == Verb::plan && result.refusals.empty() && hit.value_or(0) == 0) {
         result.peak = peak(operation.tokens.empty() ? operation.count : count_of(operation.tokens), operation.chunk,
                            rules);
     }
@@ -305,7 +316,8 @@ std::optional<std::string> contradiction(const Forecast& forecast, const Outcome
     if (outcome.error == Error::later && forecast.held_alone > blocks) {
         return text("got later, and ", forecast.held_alone, " of ", blocks, " blocks would be held: expected never");
     }
-    if (outcome.error == Error::never && forecast.taking->blocks <= forecast.room_alone) {
+    if (outcome.error == Error::never && forecast.held_alone <= blocks &&
+        forecast.taking->blocks <= forecast.room_alone) {
         return text("got never for ", forecast.taking->blocks, " blocks, and ", forecast.room_alone,
                     " would be there without the other sequences");
     }

@@ -50,8 +50,9 @@ struct Known {
     }
 };
 
+// `hit`: the longest cached prefix of its tokens, when somebody looked.
 Forecast forecast(const Operation& operation, const Known& known, const Manager& manager,
-                  std::span<const spec::Rule> rules);
+                  std::span<const spec::Rule> rules, std::optional<Length> hit);
 
 // What is wrong with the way the operation ended, as one sentence; nothing when it is as forecast. The pool has
 // `blocks` blocks.

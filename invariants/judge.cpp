@@ -26,6 +26,9 @@ bool is_touched(const Operation& operation, Name name) {
            std::ranges::find(operation.sequences, name) != operation.sequences.end();
 }
 
+// Prompts beyond it are admitted without looking for their longest hit: that costs the square of their length.
+constexpr Length longest_searched = 2048;
+
 bool changes_nothing(Verb verb) { return verb == Verb::plan || verb == Verb::probe || verb == Verb::check; }
 
 }  // namespace
@@ -35,13 +38,21 @@ Judge::Judge(const Config& config, bool has_twin)
       twin_(has_twin ? std::make_unique<Driver>(config) : nullptr) {}
 
 void Judge::before(const Operation& operation, Driver& driver, Depth depth) {
+    longest_hit_.reset();
     if (depth == Depth::follow) {
         return;
     }
     digest_before_ = depth == Depth::all ? driver.manager().digest() : 0;
     taken_before_ = driver.manager().statistics().blocks_taken;
     foresight_ = driver.foresee(operation);
-    forecast_ = forecast(operation, known(), driver.manager(), rules_);
+    const bool asks = operation.verb == Verb::admit || operation.verb == Verb::probe || operation.verb == Verb::plan;
+    const auto length = static_cast<Length>(operation.tokens.size());
+    if (asks && depth == Depth::all && length > 0 && length <= longest_searched) {
+        longest_hit_ = longest_hit(scene(driver.manager()),
+                                   chains_of(number_of(operation.scope), operation.tokens, operation.extra), length - 1,
+                                   rules_);
+    }
+    forecast_ = forecast(operation, known(), driver.manager(), rules_, longest_hit_);
     if (twin_ != nullptr) {
         fences_.before(driver.manager().pool());
     }
@@ -52,6 +63,9 @@ Found Judge::after(const Operation& operation, const Outcome& outcome, const Dri
         if (auto finding = find_A1(operation, outcome, driver.manager())) {
             return finding;
         }
+    }
+    if (auto finding = find_X2(operation, outcome)) {
+        return finding;
     }
     if (depth == Depth::all) {
         if (auto finding = find_F2(operation, outcome, driver.manager())) {
@@ -67,6 +81,7 @@ Found Judge::after(const Operation& operation, const Outcome& outcome, const Dri
     Found finding;
     if (depth == Depth::all) {
         finding = audit(driver, &operation);
+        finding = finding ? finding : audit_index(driver.manager());
     } else if (depth == Depth::touched) {
         finding = audit_touched(operation, driver.manager());
     }
@@ -89,6 +104,32 @@ Found Judge::find_wrong_fence(const Operation& operation, const Outcome& outcome
         return Finding{Invariant::P1, std::move(*what)};
     }
     return std::nullopt;
+}
+
+// X2: a hit is the longest prefix that reads back as the request's own tokens, and leaves one token to compute.
+Found Judge::find_X2(const Operation& operation, const Outcome& outcome) const {
+    if (outcome.error || operation.verb == Verb::plan || !longest_hit_ || outcome.cached_tokens == *longest_hit_) {
+        return std::nullopt;
+    }
+    return Finding{Invariant::X2, text(label(operation.sequence), ": the longest cached prefix has ", *longest_hit_,
+                                       " tokens, ", outcome.cached_tokens, " were hit")};
+}
+
+// X1 and X3.
+Found Judge::audit_index(const Manager& manager) {
+    const Scene seen = scene(manager);
+    const auto numbered = [&](const kvpane::Scope& scope) {
+        return number_of({std::string(scope.model), std::string(scope.tenant), std::string(scope.adapter),
+                          std::string(scope.salt), scope.adapter_id});
+    };
+    if (auto finding = find_X1(seen, numbered)) {
+        return finding;
+    }
+    if (auto finding = find_X3(seen)) {
+        return finding;
+    }
+    auto finding = events_.read(seen);
+    return finding ? finding : events_.compare(seen);
 }
 
 // F2: a failed operation changes nothing. Nor does one that only asks.

@@ -12,6 +12,7 @@
 
 #include <kvpane/blocktable/config.h>
 #include <kvpane/invariants/audit.h>
+#include <kvpane/invariants/audit_index.h>
 #include <kvpane/invariants/checked_manager.h>
 #include <kvpane/invariants/driver.h>
 #include <kvpane/invariants/fence_watch.h>
@@ -58,7 +59,9 @@ private:
     Found find_F2(const Operation& operation, const Outcome& outcome, const Manager& manager) const;
     Found find_A1(const Operation& operation, const Outcome& outcome, const Manager& manager) const;
     Found find_A2(const Operation& operation, const Outcome& outcome, const Driver& driver);
+    Found find_X2(const Operation& operation, const Outcome& outcome) const;
     Found find_wrong_fence(const Operation& operation, const Outcome& outcome, const BlockPool& pool);
+    Found audit_index(const Manager& manager);
     Found audit_touched(const Operation& operation, const Manager& manager) const;
 
     // What a successful operation does to shadow and records.
@@ -84,6 +87,7 @@ private:
     std::map<Scope, std::uint32_t> scopes_;
     std::set<std::uint64_t> open_steps_;
     std::vector<std::string> spellings_;
+    IndexWatch events_;
     std::unique_ptr<Driver> twin_;  // null without
     FenceWatch fences_;
 
@@ -91,6 +95,7 @@ private:
     std::uint64_t digest_before_ = 0;
     std::uint64_t taken_before_ = 0;
     std::optional<Driver::Foresight> foresight_;
+    std::optional<Length> longest_hit_;  // admit, probe: what the hit must be
     Forecast forecast_;
 };
 

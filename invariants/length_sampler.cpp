@@ -2,29 +2,14 @@
 #include <kvpane/invariants/length_sampler.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
+
+#include <kvpane/invariants/fixed_point.h>
 
 namespace kvpane::invariants {
 
 namespace {
-
-// [i] = 2^(2^-(i + 1)) in units of 2^-31.
-constexpr std::array<std::uint64_t, 16> roots_of_two = {
-    3037000500U, 2553802834U, 2341847524U, 2242560872U, 2194507417U, 2170868212U, 2159144272U, 2153306067U,
-    2150392887U, 2148937775U, 2148210589U, 2147847087U, 2147665360U, 2147574502U, 2147529075U, 2147506361U};
-
-// 2^(fraction / 65536) in units of 2^-16. REQUIRES fraction < 65536.
-constexpr std::uint64_t power_of_two(std::uint64_t fraction) noexcept {
-    std::uint64_t power = std::uint64_t{1} << 31U;
-    for (std::size_t i = 0; i < roots_of_two.size(); ++i) {
-        if ((fraction >> (15U - i)) % 2 == 1) {
-            power = (power * roots_of_two[i]) >> 31U;
-        }
-    }
-    return power >> 15U;
-}
 
 // A deviate of mean 0 and variance 1, in units of 2^-16: twelve uniforms of 16 bits, from three words.
 std::int64_t deviate(Random& random) noexcept {

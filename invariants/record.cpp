@@ -18,16 +18,39 @@ std::uint64_t mixed(std::uint64_t x) {
     return x ^ (x >> 31U);
 }
 
-std::uint64_t content_at(const Record& record, Length position) {
-    for (const ExternalContent& content : record.extra) {
+std::uint64_t content_at(std::span<const ExternalContent> extra, Length position) {
+    for (const ExternalContent& content : extra) {
         if (content.at <= position && position < content.at + content.count) {
-            return std::hash<std::string>{}(content.id) + static_cast<std::uint64_t>(position - content.at) + 1;
+            return content_code(content.id, position - content.at);
         }
     }
     return 0;
 }
 
 }  // namespace
+
+std::uint64_t first_chain(std::uint32_t scope) { return mixed(scope); }
+
+std::uint64_t next_chain(std::uint64_t before, Length position, Token token, std::uint64_t content) {
+    const std::uint64_t here = (static_cast<std::uint64_t>(position) << 32U) | static_cast<std::uint32_t>(token);
+    return mixed(before + mixed(here) + mixed(content));
+}
+
+std::uint64_t content_code(std::string_view id, Length offset) {
+    return std::hash<std::string_view>{}(id) + static_cast<std::uint64_t>(offset) + 1;
+}
+
+std::vector<std::uint64_t> chains_of(std::uint32_t scope, std::span<const Token> tokens,
+                                     std::span<const ExternalContent> extra) {
+    std::vector<std::uint64_t> chains;
+    std::uint64_t chain = first_chain(scope);
+    for (const Token token : tokens) {
+        const auto position = static_cast<Length>(chains.size());
+        chain = next_chain(chain, position, token, content_at(extra, position));
+        chains.push_back(chain);
+    }
+    return chains;
+}
 
 void start(Record& record, Name name, SequenceHandle handle, std::uint32_t scope, std::span<const spec::Rule> rules) {
     record.alive = true;
@@ -55,9 +78,8 @@ void start_fork(Record& child, const Record& parent, Name name, SequenceHandle h
 
 void add_token(Record& record, Token token) {
     const Length position = record.length();
-    const std::uint64_t before = position == 0 ? mixed(record.scope) : record.history.back().chain;
-    const std::uint64_t here = (static_cast<std::uint64_t>(position) << 32U) | static_cast<std::uint32_t>(token);
-    record.history.push_back({mixed(before + mixed(here) + mixed(content_at(record, position))), token});
+    const std::uint64_t before = position == 0 ? first_chain(record.scope) : record.history.back().chain;
+    record.history.push_back({next_chain(before, position, token, content_at(record.extra, position)), token});
 }
 
 void cut(Record& record, Length length) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <kvpane/allocator/ids.h>
@@ -40,6 +41,16 @@ struct Record {
     Length length() const noexcept { return static_cast<Length>(history.size()); }
     Length reserved() const noexcept { return static_cast<Length>(groups.front().reserved.size()); }
 };
+
+// The chain of an empty history in a scope, and of one that grows by a token. `content` is 0, or content_code() of the
+// external content behind the token.
+std::uint64_t first_chain(std::uint32_t scope);
+std::uint64_t next_chain(std::uint64_t before, Length position, Token token, std::uint64_t content);
+std::uint64_t content_code(std::string_view id, Length offset);
+
+// The chains behind each of the tokens, in a scope.
+std::vector<std::uint64_t> chains_of(std::uint32_t scope, std::span<const Token> tokens,
+                                     std::span<const ExternalContent> extra);
 
 // Makes an unused record the record of a new sequence; its vectors keep their memory.
 void start(Record& record, Name name, SequenceHandle handle, std::uint32_t scope, std::span<const spec::Rule> rules);
