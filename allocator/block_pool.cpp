@@ -2,6 +2,7 @@
 #include <kvpane/allocator/block_pool.h>
 
 #include <algorithm>
+#include <bit>
 
 #include <kvpane/allocator/promise.h>
 
@@ -9,7 +10,7 @@ namespace kvpane {
 
 BlockPool::BlockPool(std::uint32_t blocks, IdleOrder order)
     : records_(blocks + std::size_t{2}), fenced_until_(blocks + std::size_t{1}), pins_(blocks + std::size_t{1}),
-      ranks_(blocks + std::size_t{1}), fence_{blocks + 1}, blocks_(blocks), free_(blocks), order_(order) {
+      ranks_(blocks + std::size_t{1}), idle_since_(blocks + std::size_t{1}), fence_{blocks + 1}, blocks_(blocks), free_(blocks), order_(order) {
     for (std::uint32_t i = 0; i <= blocks; ++i) {
         records_[i].prev = BlockId{i == 0 ? blocks : i - 1};
         records_[i].next = BlockId{i == blocks ? 0 : i + 1};
@@ -54,6 +55,7 @@ void BlockPool::revive(BlockId block) noexcept {
             unlink(block);
         }
         --cached_;
+        ++reuse_distances_[static_cast<std::size_t>(std::bit_width(became_idle_ - idle_since_[to_index(block)]))];
     }
     at(block).refs = 1;
     ++live_;
@@ -82,7 +84,7 @@ void BlockPool::set_content(BlockId block, ContentId content, Rank rank) noexcep
     require_owned(block);
     promise(at(block).content == no_content, "X1", "a block was named twice");
     at(block).content = content;
-    set_rank(block, rank);
+    ranks_[to_index(block)] = rank;
 }
 
 void BlockPool::drop_content(BlockId block) noexcept {
@@ -93,6 +95,17 @@ void BlockPool::drop_content(BlockId block) noexcept {
         ++free_;
     }
     at(block).content = no_content;
+}
+
+void BlockPool::set_rank(BlockId block, Rank rank) noexcept {
+    if (rank == ranks_[to_index(block)]) {
+        return;
+    }
+    ranks_[to_index(block)] = rank;
+    if (is_takeable(block)) {
+        unlink(block);
+        insert_after(at(list_of(rank)).prev, block);
+    }
 }
 
 void BlockPool::make_rank(Rank rank) {
@@ -223,6 +236,7 @@ void BlockPool::unlink(BlockId block) noexcept {
 }
 
 void BlockPool::enqueue(Batch& batch, BlockId block) noexcept {
+    idle_since_[to_index(block)] = ++became_idle_;
     if (at(block).content != no_content) {
         ++cached_;
         if (pins(block) > 0) {

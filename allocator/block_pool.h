@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include <kvpane/allocator/digest.h>
 #include <kvpane/allocator/error.h>
+#include <kvpane/allocator/eviction.h>
 #include <kvpane/allocator/fences.h>
 #include <kvpane/allocator/ids.h>
 
@@ -24,15 +26,6 @@ enum class BlockState : std::uint8_t {
 enum class IdleOrder : std::uint8_t {
     all_to_back,          // prefix cache off: first given up, first taken
     contentless_to_front  // prefix cache on: take what nobody can hit before anything that can be hit
-};
-
-// What keeps a cached block from being taken: lower ranks go first, within one rank the longest idle. With policy lru
-// the frequency stays 0 and the priority is the request's; lfu counts the hits.
-struct Rank {
-    std::int64_t priority = 0;
-    std::uint32_t frequency = 0;
-
-    friend auto operator<=>(const Rank&, const Rank&) = default;
 };
 
 // The physical blocks 1..blocks: reference counts, states, and the queue that says which idle block is taken next.
@@ -97,8 +90,9 @@ public:
     // and no pin.
     void drop_content(BlockId block) noexcept;
 
-    // The rank of a live block with content changes; it counts when the block becomes idle. REQUIRES make_rank(rank).
-    void set_rank(BlockId block, Rank rank) noexcept { ranks_[to_index(block)] = rank; }
+    // The rank of a block with content changes. A live one joins the list of the rank when it becomes idle; an idle one
+    // joins it now, as if it had just become idle. REQUIRES make_rank(rank).
+    void set_rank(BlockId block, Rank rank) noexcept;
     Rank rank(BlockId block) const noexcept { return ranks_[to_index(block)]; }
 
     // Makes the list of a rank; the only call here that may allocate for it.
@@ -140,6 +134,10 @@ public:
     // Whether the block is in the queue.
     bool is_takeable(BlockId block) const noexcept { return holders(block) == 0 && !is_fenced(block); }
 
+    // How many blocks became idle between the moment when a block did and its hit, over all hits of idle blocks: entry
+    // i counts the distances of i binary digits, 2^(i - 1) .. 2^i - 1.
+    const std::array<std::uint64_t, 65>& reuse_distances() const noexcept { return reuse_distances_; }
+
     // Walks the queue from the block that is taken next: next_idle(null_block) is the front, null_block ends the walk.
     // COST O(1), and O(ranks) at the end of a rank.
     BlockId next_idle(BlockId block) const noexcept;
@@ -179,6 +177,9 @@ private:
     std::vector<std::uint32_t> pins_;          // [blocks + 1]
     std::vector<Rank> ranks_;                  // [blocks + 1]
     std::vector<RankList> lists_;              // ascending by rank
+    std::vector<std::uint64_t> idle_since_;    // [blocks + 1] became_idle_ when the block became idle
+    std::array<std::uint64_t, 65> reuse_distances_{};
+    std::uint64_t became_idle_ = 0;
     Fences fences_;
     BlockId fence_{0};
     std::uint32_t blocks_;

@@ -7,7 +7,7 @@ namespace kvpane {
 
 CacheEvents::CacheEvents(std::size_t capacity, std::uint32_t block_size)
     : events_(std::max<std::size_t>(capacity, 1)), tokens_(events_.size() * block_size), n_tokens_(events_.size()),
-      block_size_(block_size) {}
+      scopes_(events_.size()), block_size_(block_size) {}
 
 void CacheEvents::emit(CacheEvent event) {
     switch (event.kind) {
@@ -21,6 +21,7 @@ void CacheEvents::emit(CacheEvent event) {
     n_tokens_[at] = static_cast<std::uint32_t>(event.tokens.size());
     std::ranges::copy(event.tokens, tokens_.begin() + static_cast<std::ptrdiff_t>(at * block_size_));
     event.tokens = {};
+    event.scope = copy_scope(event.scope, scopes_[at]);
     events_[at] = event;
 }
 

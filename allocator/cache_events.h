@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <kvpane/allocator/ids.h>
@@ -21,8 +22,9 @@ struct CacheEvent {
     GroupId group{0};
     std::uint64_t number = 0;         // from 1, without gaps: a missing number is a lost event
     std::uint64_t content = 0;        // names the content as long as any event refers to it; never used twice
-    std::uint64_t parent = 0;         // the content before it; of the first block the scope's name
+    std::uint64_t parent = 0;         // the content before it; of the first block a number of the scope's own
     std::span<const Token> tokens{};  // stored only: [1..block_size]
+    Scope scope{};                    // stored only
 };
 
 // The latest events, in a ring of fixed size: a reader that is too slow sees a gap in the numbers, nothing else stops.
@@ -37,7 +39,7 @@ public:
     std::uint64_t next() const noexcept { return next_; }
     std::uint64_t first() const noexcept { return next_ - held_; }
 
-    // REQUIRES first() <= number < next(). Its tokens are valid until the next change.
+    // REQUIRES first() <= number < next(). Its tokens and scope are valid until the next change.
     CacheEvent read(std::uint64_t number) const noexcept;
 
     // Running totals, of blocks; `cleared` counts the blocks that were forgotten.
@@ -57,6 +59,7 @@ private:
     std::vector<CacheEvent> events_;        // [capacity]
     std::vector<Token> tokens_;             // [capacity, block_size]
     std::vector<std::uint32_t> n_tokens_;   // [capacity]
+    std::vector<std::string> scopes_;       // [capacity] the text that the event's scope points into
     std::uint32_t block_size_;
     std::uint64_t next_ = 1;
     std::uint64_t held_ = 0;

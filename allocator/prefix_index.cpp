@@ -74,7 +74,8 @@ void PrefixIndex::emit(CacheEvent::Kind kind, ContentId node, GroupId group) {
                   .group = group,
                   .content = tree_.serial(node),
                   .parent = tree_.serial(tree_.parent(node)),
-                  .tokens = stored ? tree_.tokens(node) : std::span<const Token>{}});
+                  .tokens = stored ? tree_.tokens(node) : std::span<const Token>{},
+                  .scope = stored ? tree_.scope(node) : Scope{}});
 }
 
 }  // namespace kvpane

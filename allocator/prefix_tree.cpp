@@ -150,7 +150,7 @@ ContentId PrefixTree::new_node(std::uint64_t hash, ContentId parent) {
     }
     const ContentId node = free_nodes_;
     free_nodes_ = nodes_[index(node)].parent;
-    nodes_[index(node)] = {hash, ++last_serial_, parent, 1, 0, 0};
+    nodes_[index(node)] = {hash, ++last_serial_, parent, parent == no_content ? node : nodes_[index(parent)].root, 1, 0, 0};
     insert(node);
     ++live_;
     return node;
@@ -199,12 +199,11 @@ std::uint32_t PrefixTree::own(const Scope& scope) {
         free_scopes_.push_back(static_cast<std::uint32_t>(scopes_.size() - 1));
     }
     const std::uint32_t label = free_scopes_.back();
-    OwnedScope owned;
-    owned.text.reserve(scope.model.size() + scope.adapter.size() + scope.tenant.size() + scope.salt.size() + 16);
-    scopes_[label].text = std::move(owned.text);
-    std::string& text = scopes_[label].text;
-    scopes_[label].view = {keep(text, scope.model), keep(text, scope.adapter), scope.adapter_id,
-                           keep(text, scope.tenant), keep(text, scope.salt)};
+    // At least 16 characters live on the heap, so that the views survive when the vector moves its strings.
+    std::string text;
+    text.reserve(scope.model.size() + scope.adapter.size() + scope.tenant.size() + scope.salt.size() + 16);
+    scopes_[label].text = std::move(text);
+    scopes_[label].view = copy_scope(scope, scopes_[label].text);
     free_scopes_.pop_back();
     return label;
 }

@@ -79,7 +79,9 @@ public:
     ContentId find_child(ContentId parent, const BlockContent& content, std::uint64_t hash) const noexcept;
 
     std::size_t nodes() const noexcept { return live_; }
-    const Scope& scope(ContentId root) const noexcept { return scopes_[nodes_[index(root)].label].view; }
+    const Scope& scope(ContentId node) const noexcept {
+        return scopes_[nodes_[index(nodes_[index(node)].root)].label].view;
+    }
 
 private:
     friend struct Tamper;
@@ -88,6 +90,7 @@ private:
         std::uint64_t hash = 0;
         std::uint64_t serial = 0;
         ContentId parent = no_content;  // of a root: no_content; of a free node: the next free one
+        ContentId root = no_content;
         std::uint32_t uses = 0;
         std::uint32_t length = 0;       // tokens; 0 for a root
         std::uint32_t label = 0;        // of a root: its scope, in scopes_; else its marks, in marks_

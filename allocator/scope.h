@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <kvpane/allocator/ids.h>
@@ -20,6 +20,23 @@ struct Scope {
 
     friend bool operator==(const Scope&, const Scope&) = default;
 };
+
+// A copy of `scope` whose views point into `text`, which is overwritten; it allocates only for long texts.
+inline Scope copy_scope(const Scope& scope, std::string& text) {
+    text.assign(scope.model).append(scope.adapter).append(scope.tenant).append(scope.salt);
+    std::string_view rest = text;
+    const auto next = [&rest](std::string_view part) {
+        const std::string_view copy = rest.substr(0, part.size());
+        rest.remove_prefix(part.size());
+        return copy;
+    };
+    Scope copy = scope;
+    copy.model = next(scope.model);
+    copy.adapter = next(scope.adapter);
+    copy.tenant = next(scope.tenant);
+    copy.salt = next(scope.salt);
+    return copy;
+}
 
 // External content behind placeholder tokens (multimodal input): positions [at, at + count) stand for content `id`.
 struct ExternalContent {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <kvpane/allocator/eviction.h>
 #include <kvpane/allocator/ids.h>
 
 namespace kvpane {
@@ -39,6 +40,7 @@ struct PrefixCacheConfig {
     bool enabled = true;
     Granularity granularity = Granularity::block;
     EvictionPolicy policy = EvictionPolicy::lru;
+    const Ranking* ranking = nullptr;  // a policy of your own in place of `policy`; must outlive the Manager
     bool constant_hash = false;      // for tests: everything hashes alike, identity must not depend on it
     std::int64_t most_pinned = 0;    // [blocks] a pin beyond it is Error::later; 0 = no such cap
     std::uint32_t kept_events = 4096;  // of stored and removed blocks; older ones are lost to a slow reader

@@ -39,6 +39,13 @@ Manager::Manager(Config config)
                                           .events = cache.kept_events});
         histories_.emplace(shape_, index_->tree());
         search_.emplace(config_, shape_, *index_);
+        due_.resize(pool_.blocks() + std::size_t{1});
+        static const LruRanking lru;
+        static const LfuRanking lfu;
+        ranking_ = cache.ranking;
+        if (ranking_ == nullptr) {
+            ranking_ = cache.policy == EvictionPolicy::lfu ? static_cast<const Ranking*>(&lfu) : &lru;
+        }
         for (std::uint32_t slot = 0; slot < config_.expected_sequences; ++slot) {
             histories_->make_slot(slot);
         }
@@ -72,7 +79,7 @@ expected<void> Manager::commit(SequenceHandle sequence, std::span<const Token> t
         return unexpected(Error::not_reserved);
     }
     if (cells > 0) {
-        make_room_to_commit(found->length, cells);
+        make_room_to_commit(sequence.index, cells);
         commit_cells(sequence.index, tokens);
     }
     return {};
@@ -102,7 +109,7 @@ expected<Step> Manager::append(SequenceHandle sequence, std::span<const Token> t
     }
     begin_call();
     planner_.ask(sequence.index, static_cast<Length>(tokens.size()));
-    make_room_to_commit(found->length, static_cast<Length>(tokens.size()));
+    make_room_to_commit(sequence.index, static_cast<Length>(tokens.size()));
     if (const auto taken = take_what_was_asked(); !taken) {
         return unexpected(taken.error());
     }
@@ -128,6 +135,7 @@ expected<Step> Manager::append_batch(std::span<const SequenceHandle> sequences, 
     }
     if (index_) {
         index_->make_room(sequences.size());
+        make_room_for_expiries(sequences.size() * groups());
     }
     if (const auto taken = take_what_was_asked(); !taken) {
         return unexpected(taken.error());
@@ -168,6 +176,7 @@ expected<SequenceHandle> Manager::fork(SequenceHandle parent, std::optional<Leng
     sequences_.create();
     sequences_[child].length = sequences_[child].own_from = length;
     sequences_[child].priority = sequences_[parent.index].priority;
+    sequences_[child].priority_steps = sequences_[parent.index].priority_steps;
     for (std::uint32_t group = 0; group < groups(); ++group) {
         BlockTable& table = sequences_.table(child, GroupId{group});
         table.assign_prefix(sequences_.table(parent.index, GroupId{group}), shape_, length);
@@ -217,7 +226,14 @@ expected<void> Manager::release(SequenceHandle sequence, bool keep_cached) {
 
 expected<void> Manager::step_begin(StepId step) { return pool_.step_begin(step); }
 
-expected<void> Manager::step_end(StepId step) { return pool_.step_end(step); }
+expected<void> Manager::step_end(StepId step) {
+    auto ended = pool_.step_end(step);
+    if (ended && index_) {
+        ++steps_ended_;
+        expire_priorities();
+    }
+    return ended;
+}
 
 // --- what a call is made of -----------------------------------------------------------------------------------------
 

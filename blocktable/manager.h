@@ -35,7 +35,8 @@ struct Prompt {
     std::optional<Length> compute{};               // commit only the first so many uncached tokens; nothing = all
     Scope scope{};                                 // what must be equal beside the tokens to share a prefix
     std::span<const ExternalContent> extra{};      // ascending, apart, within the tokens
-    std::int64_t priority = 0;                     // of its cached blocks: lower ones are evicted first
+    std::int64_t priority = 0;      // of its cached blocks: lower ones are evicted first; each level costs a list
+    std::uint64_t priority_steps = 0;  // after so many ended device steps the priority is 0 again; 0 = it stays
 };
 
 // One copy-on-write: the engine copies the first `cells` cells of `source` to `destination` in the layers of `group`,
@@ -256,12 +257,13 @@ private:
     Match search(const Prompt& prompt, Length most);
     void adopt(std::uint32_t index, const Match& match);
     void prepare(std::uint32_t index, const Prompt& prompt, const Match& match);
-    void hold_hits(std::uint32_t index, std::int64_t priority);
-    Rank new_rank(std::int64_t priority) const noexcept;
-    Rank rank_after_hit(BlockId block, std::int64_t priority) const noexcept;
+    void hold_hits(std::uint32_t index, const Prompt& prompt);
+    void note_expiry(BlockId block, std::int64_t priority, std::uint64_t steps) noexcept;
+    void expire_priorities();
     template <class F>
     void for_each_held(std::uint32_t index, F visit) const;
-    void make_room_to_commit(Length length, Length cells);
+    void make_room_to_commit(std::uint32_t index, Length cells);
+    void make_room_for_expiries(std::size_t more);
     void publish_new(std::uint32_t index, std::span<const Token> tokens);
     void publish(std::uint32_t index, ContentId node, Length entry);
     void publish_tail(std::uint32_t index);
@@ -278,6 +280,7 @@ private:
     std::optional<PrefixIndex> index_;      // only while the prefix cache is on, like the next two
     std::optional<Histories> histories_;
     std::optional<PrefixSearch> search_;
+    const Ranking* ranking_ = nullptr;
     Planner planner_;
     Statistics statistics_;
     std::uint64_t batch_mark_ = 0;  // the latest batch; see Sequence::batch_mark
@@ -287,6 +290,16 @@ private:
     std::vector<BlockCopy> copies_;
     std::vector<Reservation> batch_;  // append_batch's reservations
     std::vector<BlockId> blocks_;     // scratch
+
+    // Priorities that end. A heap with stale entries in it: the latest due of a block is the one that counts.
+    struct Expiry {
+        std::uint64_t due = 0;  // in ended steps
+        BlockId block = null_block;
+        bool operator<(const Expiry& other) const noexcept { return due > other.due; }
+    };
+    std::vector<Expiry> expiries_;
+    std::vector<std::uint64_t> due_;  // [blocks + 1] 0 = never
+    std::uint64_t steps_ended_ = 0;
     Length cells_ = 0;
     std::int64_t blocks_taken_ = 0;
 };

@@ -37,9 +37,10 @@ expected<Admission> Manager::admit(const Prompt& prompt) {
     }
     make_room(plan);
     if (index_) {
+        sequences_[index].priority_steps = prompt.priority_steps;
         prepare(index, prompt, match);
-        make_room_to_commit(match.tokens, computed);
-        hold_hits(index, prompt.priority);
+        make_room_to_commit(index, computed);
+        hold_hits(index, prompt);
     }
     sequences_[index].own_from = match.tokens;
     sequences_[index].priority = prompt.priority;
@@ -96,31 +97,56 @@ void Manager::adopt(std::uint32_t index, const Match& match) {
     }
 }
 
-// Memory for the hits' new ranks and the new history; the last thing of an admission that may fail.
+// Memory for the hits' new ranks, their expiries and the new history; the last thing of an admission that may fail.
 void Manager::prepare(std::uint32_t index, const Prompt& prompt, const Match& match) {
-    pool_.make_rank(new_rank(prompt.priority));
-    for_each_held(index, [&](BlockId block) { pool_.make_rank(rank_after_hit(block, prompt.priority)); });
+    for_each_held(index, [&](BlockId block) { pool_.make_rank(ranking_->hit(pool_.rank(block), prompt.priority)); });
+    if (prompt.priority_steps > 0) {
+        make_room_for_expiries(groups() * (match.blocks + std::size_t{1}));
+    }
     histories_->make_slot(index);
     const auto tail = prompt.tokens.subspan(static_cast<std::size_t>(shape_.begin(match.blocks)), match.cells);
     histories_->begin(index, prompt.scope, prompt.extra, match.node, tail);
 }
 
-void Manager::hold_hits(std::uint32_t index, std::int64_t priority) {
+void Manager::hold_hits(std::uint32_t index, const Prompt& prompt) {
     for_each_held(index, [&](BlockId block) {
         pool_.refs(block) > 0 ? pool_.share(block) : pool_.revive(block);
-        pool_.set_rank(block, rank_after_hit(block, priority));
+        if (prompt.priority >= pool_.rank(block).priority) {
+            note_expiry(block, prompt.priority, prompt.priority_steps);
+        }
+        pool_.set_rank(block, ranking_->hit(pool_.rank(block), prompt.priority));
     });
 }
 
-Rank Manager::new_rank(std::int64_t priority) const noexcept {
-    return {priority, config_.prefix_cache.policy == EvictionPolicy::lfu ? 1U : 0U};
+void Manager::make_room_for_expiries(std::size_t more) {
+    if (expiries_.size() + more > expiries_.capacity()) {
+        expiries_.reserve(2 * (expiries_.size() + more));
+    }
 }
 
-Rank Manager::rank_after_hit(BlockId block, std::int64_t priority) const noexcept {
-    Rank rank = pool_.rank(block);
-    rank.priority = std::max(rank.priority, priority);
-    rank.frequency += config_.prefix_cache.policy == EvictionPolicy::lfu ? 1 : 0;
-    return rank;
+// REQUIRES room for one more entry when steps > 0.
+void Manager::note_expiry(BlockId block, std::int64_t priority, std::uint64_t steps) noexcept {
+    const bool ends = priority > 0 && steps > 0;
+    due_[to_index(block)] = ends ? steps_ended_ + steps : 0;
+    if (ends) {
+        expiries_.push_back({steps_ended_ + steps, block});
+        std::push_heap(expiries_.begin(), expiries_.end());
+    }
+}
+
+// A block whose priority ends counts as idle from now on, if it is idle. COST O(log expiries) for each.
+void Manager::expire_priorities() {
+    while (!expiries_.empty() && expiries_.front().due <= steps_ended_) {
+        const Expiry expiry = expiries_.front();
+        std::pop_heap(expiries_.begin(), expiries_.end());
+        expiries_.pop_back();
+        if (due_[to_index(expiry.block)] == expiry.due && pool_.content(expiry.block) != no_content) {
+            Rank rank = pool_.rank(expiry.block);
+            rank.priority = 0;
+            pool_.make_rank(rank);
+            pool_.set_rank(expiry.block, rank);
+        }
+    }
 }
 
 template <class F>
@@ -134,9 +160,16 @@ void Manager::for_each_held(std::uint32_t index, F visit) const {
 
 // --- what is indexed ------------------------------------------------------------------------------------------------
 
-void Manager::make_room_to_commit(Length length, Length cells) {
-    if (index_) {
-        index_->make_room(static_cast<std::size_t>(shape_.index(length + cells) - shape_.index(length)));
+void Manager::make_room_to_commit(std::uint32_t index, Length cells) {
+    if (!index_) {
+        return;
+    }
+    const Sequence& sequence = sequences_[index];
+    const auto blocks =
+        static_cast<std::size_t>(shape_.index(sequence.length + cells) - shape_.index(sequence.length));
+    index_->make_room(blocks);
+    if (sequence.priority_steps > 0) {
+        make_room_for_expiries(blocks * groups());
     }
 }
 
@@ -160,8 +193,10 @@ void Manager::publish(std::uint32_t index, ContentId node, Length entry) {
         const Length begin = shape_.begin(entry);
         if (block != null_block && pool_.content(block) == no_content &&
             table.holds_cells(shape_, begin, begin + 1)) {
+            const Sequence& sequence = sequences_[index];
             index_->publish(node, GroupId{group}, block);
-            pool_.set_content(block, node, new_rank(sequences_[index].priority));
+            pool_.set_content(block, node, ranking_->inserted(sequence.priority));
+            note_expiry(block, sequence.priority, sequence.priority_steps);
         }
     }
 }
@@ -171,8 +206,9 @@ void Manager::publish_tail(std::uint32_t index) {
     if (config_.prefix_cache.granularity != Granularity::token) {
         return;
     }
-    index_->make_room(1);
     const Length length = sequences_[index].length;
+    index_->make_room(1);
+    make_room_for_expiries(groups());
     if (const ContentId tail = histories_->use_tail(index, length); tail != no_content) {
         publish(index, tail, shape_.index(length));
         index_->tree().drop(tail);

@@ -63,6 +63,11 @@ std::uint64_t Manager::digest() const {
     sequences_.add_to(digest);
     if (index_) {
         index_->add_to(digest);
+        for (std::uint32_t block = 1; block < due_.size(); ++block) {
+            if (due_[block] > steps_ended_ && pool_.content(BlockId{block}) != no_content) {
+                digest.add((std::uint64_t{block} << 32U) | (due_[block] - steps_ended_));
+            }
+        }
         for (std::uint32_t slot = 0; slot < sequences_.slots(); ++slot) {
             if (sequences_[slot].alive()) {
                 histories_->add_to(digest, slot);

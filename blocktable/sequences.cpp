@@ -85,17 +85,24 @@ SequenceHandle Sequences::handle(std::uint32_t index) const noexcept {
 
 void Sequences::add_to(Digest& digest) const noexcept {
     digest.add(alive_);
+    // Slots that were never used decide nothing: they are handed out in ascending order whenever they are made.
     for (const std::uint32_t slot : free_slots_) {
-        digest.add(slot);
+        if (sequences_[slot].generation != 0) {
+            digest.add(slot);
+        }
     }
     for (std::uint32_t index = 0; index < sequences_.size(); ++index) {
         const Sequence& sequence = sequences_[index];
-        digest.add(sequence.generation);
+        if (sequence.generation != 0) {
+            digest.add((std::uint64_t{index} << 32U) | sequence.generation);
+        }
         if (!sequence.alive()) {
             continue;
         }
         digest.add(static_cast<std::uint64_t>(sequence.length));
         digest.add(static_cast<std::uint64_t>(sequence.reserved));
+        digest.add(static_cast<std::uint64_t>(sequence.own_from));
+        digest.add(static_cast<std::uint64_t>(sequence.priority));
         for (std::uint32_t group = 0; group < groups_; ++group) {
             table(index, GroupId{group}).add_to(digest);
         }

@@ -16,6 +16,7 @@ struct Sequence {
     Length reserved = 0;           // cells handed out behind them
     Length own_from = 0;           // what lies before it was hit or inherited, what follows it filled itself
     std::int64_t priority = 0;     // of the blocks that it publishes
+    std::uint64_t priority_steps = 0;
     std::uint64_t batch_mark = 0;  // the last batch that named it; finds a sequence that stands twice in one
     std::uint32_t generation = 0;  // odd while alive; a slot that is used again gets a new one
     bool alive() const noexcept { return generation % 2 == 1; }
