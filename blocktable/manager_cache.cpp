@@ -99,6 +99,7 @@ void Manager::adopt(std::uint32_t index, const Match& match) {
 
 // Memory for the hits' new ranks, their expiries and the new history; the last thing of an admission that may fail.
 void Manager::prepare(std::uint32_t index, const Prompt& prompt, const Match& match) {
+    pool_.make_rank(ranking_->inserted(prompt.priority));
     for_each_held(index, [&](BlockId block) { pool_.make_rank(ranking_->hit(pool_.rank(block), prompt.priority)); });
     if (prompt.priority_steps > 0) {
         make_room_for_expiries(groups() * (match.blocks + std::size_t{1}));

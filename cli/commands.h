@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <kvpane/blocktable/config.h>
 #include <kvpane/invariants/checked_manager.h>
 
 // What the program does, one function a command. They write results to stdout, and progress to stderr when that is a
@@ -29,10 +30,15 @@ struct StressOptions {
 };
 ExitCode run_stress(const StressOptions& options);
 
+// A trace of lengths (CSV) needs a configuration; a trace of prefixes (JSON lines) makes its own managers. Options of
+// the other kind are refused.
 struct TraceOptions {
     std::string trace;
-    std::string config;
-    std::optional<std::uint32_t> samples;
+    std::string config;                    // CSV; empty = not given
+    std::optional<std::uint32_t> samples;  // CSV
+    std::vector<std::int64_t> capacities;  // JSON lines: [blocks] 0 = unlimited; empty = not given
+    std::vector<EvictionPolicy> policies;  // JSON lines; empty = not given
+    bool full_blocks = false;              // JSON lines
     std::optional<invariants::CheckMode> check;
     std::string json;
 };

@@ -57,16 +57,16 @@ void add_statistics(Json& json, const Statistics& statistics) {
                           {"evicted_blocks", statistics.evicted_blocks}};
 }
 
+Json violation_json(const Violation& violation, const std::string& reproducing) {
+    return {{"invariant", number(violation.invariant)},
+            {"sentence", sentence(violation.invariant)},
+            {"operation", violation.operation},
+            {"what", violation.what},
+            {"reproduce", reproducing}};
+}
+
 void add_violation(Json& json, const RunHeader& header, const std::optional<Violation>& violation) {
-    if (!violation) {
-        json["violation"] = nullptr;
-        return;
-    }
-    json["violation"] = {{"invariant", number(violation->invariant)},
-                         {"sentence", sentence(violation->invariant)},
-                         {"operation", violation->operation},
-                         {"what", violation->what},
-                         {"reproduce", reproduce(header, *violation)}};
+    json["violation"] = violation ? violation_json(*violation, reproduce(header, *violation)) : Json(nullptr);
 }
 
 std::string finished(const Json& json) {
@@ -89,8 +89,15 @@ std::string stress_json(const RunHeader& header, const StressReport& report) {
     json["refusals"] = {{"later", report.refused_later},
                         {"never", report.refused_never},
                         {"window_evicted", report.refused_evicted},
+                        {"pins", report.refused_pins},
                         {"provoked", report.refused_other}};
     add_statistics(json, report.statistics);
+    json["hit_share"] = share(static_cast<std::int64_t>(report.statistics.hit_tokens),
+                              static_cast<std::int64_t>(report.statistics.queried_tokens));
+    json["index_entries"] = report.index_entries;
+    json["events"] = {{"stored", report.events.stored},
+                      {"removed", report.events.removed},
+                      {"cleared", report.events.cleared}};
     json["state_digest"] = hex(report.digest);
     add_violation(json, header, report.violation);
     return finished(json);
@@ -117,6 +124,41 @@ std::string replay_json(const RunHeader& header, const ReplayReport& report) {
     json["refusals"] = {{"later", report.refused_later}, {"never", report.refused_never}};
     add_statistics(json, report.statistics);
     add_violation(json, header, report.violation);
+    return finished(json);
+}
+
+std::string prefix_json(const PrefixReport& report) {
+    Json json;
+    json["version"] = version;
+    json["command"] = "trace";
+    json["trace"] = {{"file", report.trace_file}, {"digest", hex(report.trace_digest)}};
+    json["check"] = to_string(report.check);
+    json["full_blocks"] = report.full_blocks;
+    json["requests"] = report.requests;
+    json["input_tokens"] = report.input_tokens;
+    json["blocks"] = report.blocks;
+    json["distinct_blocks"] = report.distinct_blocks;
+    json["runs"] = Json::array();
+    json["operations"] = operations(report);
+    json["seconds"] = seconds(report);
+    json["operations_per_second"] = per_second(operations(report), seconds(report));
+    json["checks"] = checks(report);
+    json["violation"] = nullptr;
+    for (const PrefixRun& run : report.runs) {
+        const PrefixReplayReport& found = run.report;
+        json["runs"].push_back({{"policy", to_string(run.policy)},
+                                {"capacity", run.capacity},
+                                {"requests", found.requests},
+                                {"blocks", found.blocks},
+                                {"hits", found.hits},
+                                {"hit_share", share(found.hits, found.blocks)},
+                                {"evictions", found.evictions},
+                                {"hit_tokens", found.hit_tokens},
+                                {"seconds", found.seconds}});
+        if (found.violation) {
+            json["violation"] = violation_json(*found.violation, reproduce(report, run));
+        }
+    }
     return finished(json);
 }
 

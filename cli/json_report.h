@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <kvpane/cli/prefix_report.h>
 #include <kvpane/cli/report.h>
 
 namespace kvpane::cli {
@@ -10,6 +11,7 @@ namespace kvpane::cli {
 // The report as one JSON object; numbers are numbers, digests strings "0x...".
 std::string stress_json(const RunHeader& header, const invariants::StressReport& report);
 std::string replay_json(const RunHeader& header, const invariants::ReplayReport& report);
+std::string prefix_json(const PrefixReport& report);
 
 // A file that appears whole or not at all: written beside its path under another name, then renamed.
 class OutputFile {

@@ -14,6 +14,7 @@
 
 #include <kvpane/cli/commands.h>
 #include <kvpane/cli/input.h>
+#include <kvpane/cli/prefix_report.h>
 #include <kvpane/cli/stress_config.h>
 #include <kvpane/version.h>
 
@@ -28,23 +29,54 @@ struct Words {
     std::optional<std::string> seed;
     std::optional<std::string> steps;
     std::optional<std::string> samples;
+    std::optional<std::string> capacities;
+    std::optional<std::string> policies;
+    bool full_blocks = false;
     std::optional<std::string> check;
     std::string json;
     std::vector<std::string> paths;
 };
 
 template <class Number>
-std::optional<Number> number(const char* option, const std::optional<std::string>& word, Number min, Number max) {
-    if (!word) {
-        return std::nullopt;
-    }
+Number to_number(const char* option, std::string_view word, Number min, Number max) {
     Number value = 0;
-    const char* end = word->data() + word->size();
-    const auto [stopped, error] = std::from_chars(word->data(), end, value);
+    const char* end = word.data() + word.size();
+    const auto [stopped, error] = std::from_chars(word.data(), end, value);
     if (error != std::errc{} || stopped != end || value < min || value > max) {
-        throw InputError(fmt::format("{} must be a whole number {}..{}, got '{}'", option, min, max, *word));
+        throw InputError(fmt::format("{} must be a whole number {}..{}, got '{}'", option, min, max, word));
     }
     return value;
+}
+
+template <class Number>
+std::optional<Number> number(const char* option, const std::optional<std::string>& word, Number min, Number max) {
+    return word ? std::optional(to_number(option, *word, min, max)) : std::nullopt;
+}
+
+// "a,b" as what `convert` makes of each part; nothing when the option was not given.
+template <class Convert>
+auto list(const std::optional<std::string>& words, Convert convert) {
+    std::vector<decltype(convert(std::string_view{}))> values;
+    for (std::string_view left = words ? std::string_view(*words) : std::string_view{}; words;) {
+        const std::size_t comma = left.find(',');
+        values.push_back(convert(left.substr(0, comma)));
+        if (comma == std::string_view::npos) {
+            break;
+        }
+        left.remove_prefix(comma + 1);
+    }
+    return values;
+}
+
+std::int64_t capacity(std::string_view word) { return to_number<std::int64_t>("--capacity", word, 0, most_blocks); }
+
+EvictionPolicy policy(std::string_view word) {
+    for (const EvictionPolicy known : {EvictionPolicy::lru, EvictionPolicy::lfu}) {
+        if (to_string(known) == word) {
+            return known;
+        }
+    }
+    throw InputError(fmt::format("--policy must be lru or lfu, got '{}'{}", word, did_you_mean(word, {"lru", "lfu"})));
 }
 
 std::optional<invariants::CheckMode> check(const std::optional<std::string>& word) {
@@ -67,6 +99,7 @@ void describe(CLI::App& app, Words& words) {
         "  kvpane stress configs/quickstart.toml\n"
         "  kvpane scenario tests/scenarios/bugs\n"
         "  kvpane trace requests.csv --config configs/trace.toml\n"
+        "  kvpane trace conversation_trace.jsonl\n"
         "  kvpane stress --help\n\n"
         "Exit codes: 0 ok, 1 an invariant broke or a scenario failed, 2 bad input, 3 internal error.");
     constexpr auto check_text = "How often the judge looks: off, sampled or every operation";
@@ -91,16 +124,26 @@ void describe(CLI::App& app, Words& words) {
         "  kvpane scenario tests/scenarios/peers/trt-29-rewind.toml\n"
         "  kvpane scenario tests/scenarios/bugs tests/scenarios/peers");
 
-    CLI::App* trace = app.add_subcommand("trace", "Replay the request lengths of a trace and check the manager");
-    trace->add_option("file", words.trace, "CSV with the columns TIMESTAMP,ContextTokens,GeneratedTokens")->required();
-    trace->add_option("--config", words.config, "The configuration (docs/configuration.md)")->required();
-    trace->add_option("--samples", words.samples, "Answers to each prompt, forked from it");
-    trace->add_option("--check", words.check, check_text);
+    CLI::App* trace = app.add_subcommand("trace", "Replay a trace of request lengths (CSV) or prefixes (JSON lines)");
+    trace->add_option("file", words.trace,
+                      "CSV with the columns TIMESTAMP,ContextTokens,GeneratedTokens, or JSON lines with timestamp, "
+                      "input_length, output_length, hash_ids (ids of 512-token blocks)")
+        ->required();
+    trace->add_option("--config", words.config, "CSV: the configuration (docs/configuration.md), required");
+    trace->add_option("--samples", words.samples, "CSV: answers to each prompt, forked from it");
+    trace->add_option("--capacity", words.capacities,
+                      "JSON lines: blocks that stay cached, N[,N...], 0 = unlimited (1000,10000,30000,50000,0)");
+    trace->add_option("--policy", words.policies, "JSON lines: what is evicted first, lru, lfu or both (lru,lfu)");
+    trace->add_flag("--full-blocks", words.full_blocks, "JSON lines: leave out a prompt's last block if it is not full");
+    trace->add_option("--check", words.check,
+                      fmt::format("{} (CSV: sampled; JSON lines: off, for such traces are large)", check_text));
     trace->add_option("--json", words.json, json_text);
     trace->footer(
         "Examples:\n"
         "  kvpane trace tests/data/azure-small.csv --config configs/trace.toml\n"
-        "  kvpane trace requests.csv --config configs/trace.toml --samples 4 --check every");
+        "  kvpane trace requests.csv --config configs/trace.toml --samples 4 --check every\n"
+        "  kvpane trace tests/data/mooncake-small.jsonl --capacity 4,8,0 --check every\n"
+        "  kvpane trace conversation_trace.jsonl --policy lru,lfu --json hits.json");
 }
 
 std::vector<std::string> long_options(const CLI::App& app) {
@@ -146,6 +189,9 @@ ExitCode run_chosen(const CLI::App& app, const Words& words) {
         return run_trace({.trace = words.trace,
                           .config = words.config,
                           .samples = number<std::uint32_t>("--samples", words.samples, 1, most_samples),
+                          .capacities = list(words.capacities, capacity),
+                          .policies = list(words.policies, policy),
+                          .full_blocks = words.full_blocks,
                           .check = check(words.check),
                           .json = words.json});
     }

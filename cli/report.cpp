@@ -13,37 +13,29 @@ using namespace invariants;
 
 namespace {
 
-// As a POSIX shell takes it.
-std::string quoted(const std::string& argument) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
-    if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos) {
-        return argument;
-    }
-    std::string text = "'";
-    for (const char c : argument) {
-        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    return text + "'";
-}
+void add_row(std::string& text, std::string_view name, const std::string& value) { text += row(name, value); }
 
-void row(std::string& text, std::string_view name, const std::string& value) {
-    text += fmt::format("{:<24}{}\n", name, value);
-}
-
-void row(std::string& text, std::string_view name, std::int64_t value) { row(text, name, fmt::format("{}", value)); }
+void add_row(std::string& text, std::string_view name, std::int64_t value) { add_row(text, name, fmt::format("{}", value)); }
 
 void effort_rows(std::string& text, std::int64_t operations, double seconds, std::int64_t checks,
                  const WindowPhases& phases) {
-    row(text, "operations", operations);
-    row(text, "operations per second", fmt::format("{:.0f}", per_second(operations, seconds)));
-    row(text, "checks done", checks);
-    row(text, "window phases",
+    add_row(text, "operations", operations);
+    add_row(text, "operations per second", fmt::format("{:.0f}", per_second(operations, seconds)));
+    add_row(text, "checks done", checks);
+    add_row(text, "window phases",
         fmt::format("not full {}, exactly full {}, first eviction {}, steady {}", phases.not_full, phases.exactly_full,
                     phases.first_eviction, phases.steady));
 }
 
+std::string hits(const Statistics& statistics) {
+    const auto hit = static_cast<std::int64_t>(statistics.hit_tokens);
+    const auto queried = static_cast<std::int64_t>(statistics.queried_tokens);
+    return fmt::format("{:.3f} % ({} of {} tokens), evicted {} blocks", 100 * share(hit, queried), hit, queried,
+                       statistics.evicted_blocks);
+}
+
 void copy_row(std::string& text, const Statistics& statistics) {
-    row(text, "copies", fmt::format("{} ({} cells)", statistics.copies, statistics.copied_cells));
+    add_row(text, "copies", fmt::format("{} ({} cells)", statistics.copies, statistics.copied_cells));
 }
 
 }  // namespace
@@ -57,6 +49,20 @@ double share(std::int64_t part, std::int64_t whole) noexcept {
 }
 
 std::string hex(std::uint64_t value) { return fmt::format("{:#018x}", value); }
+
+std::string quoted(const std::string& argument) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+    if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos) {
+        return argument;
+    }
+    std::string text = "'";
+    for (const char c : argument) {
+        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    return text + "'";
+}
+
+std::string row(std::string_view name, const std::string& value) { return fmt::format("{:<24}{}\n", name, value); }
 
 std::string first_line(const RunHeader& header) {
     std::string line = fmt::format("kvpane {} seed={} config={} check={}", version, header.seed,
@@ -78,22 +84,28 @@ std::string reproduce(const RunHeader& header, const Violation& violation) {
                        quoted(header.config_file), header.samples);
 }
 
-std::string violation_text(const RunHeader& header, const Violation& violation) {
+std::string violation_text(const Violation& violation, const std::string& reproducing) {
     return fmt::format("VIOLATION {} at operation {}: {}\n  {}\n  reproduce: {}\n", number(violation.invariant),
-                       violation.operation, sentence(violation.invariant), violation.what,
-                       reproduce(header, violation));
+                       violation.operation, sentence(violation.invariant), violation.what, reproducing);
+}
+
+std::string violation_text(const RunHeader& header, const Violation& violation) {
+    return violation_text(violation, reproduce(header, violation));
 }
 
 std::string stress_text(const StressReport& report) {
     std::string text;
     effort_rows(text, report.operations, report.seconds, report.checks, report.phases);
-    row(text, "utilisation", fmt::format("{:.3f} %", 100 * report.utilisation));
+    add_row(text, "utilisation", fmt::format("{:.3f} %", 100 * report.utilisation));
     copy_row(text, report.statistics);
-    row(text, "refusals",
-        fmt::format("later {}, never {}, window_evicted {}, provoked {}", report.refused_later, report.refused_never,
-                    report.refused_evicted, report.refused_other));
-    row(text, "state digest", hex(report.digest));
-    row(text, "violations", report.violation ? 1 : 0);
+    add_row(text, "prefix hits", hits(report.statistics));
+    add_row(text, "cache events", fmt::format("stored {}, removed {}, cleared {}", report.events.stored,
+                                              report.events.removed, report.events.cleared));
+    add_row(text, "refusals",
+            fmt::format("later {}, never {}, window_evicted {}, pins {}, provoked {}", report.refused_later,
+                        report.refused_never, report.refused_evicted, report.refused_pins, report.refused_other));
+    add_row(text, "state digest", hex(report.digest));
+    add_row(text, "violations", report.violation ? 1 : 0);
     return text;
 }
 
@@ -101,16 +113,16 @@ std::string replay_text(const RunHeader& header, const ReplayReport& report) {
     std::string text;
     effort_rows(text, report.operations, report.seconds, report.checks, report.phases);
     if (header.samples == 1) {
-        row(text, "utilisation", fmt::format("{:.3f} %", 100 * share(report.used_cells, report.allocated_cells)));
+        add_row(text, "utilisation", fmt::format("{:.3f} %", 100 * share(report.used_cells, report.allocated_cells)));
     } else {
-        row(text, "saved by sharing",
+        add_row(text, "saved by sharing",
             fmt::format("{:.2f} %", 100 * share(report.saved_blocks, report.unshared_blocks)));
     }
     copy_row(text, report.statistics);
-    row(text, "requests",
+    add_row(text, "requests",
         fmt::format("{}, completed {}, preempted {}", report.requests, report.completed, report.preempted));
-    row(text, "refusals", fmt::format("later {}, never {}", report.refused_later, report.refused_never));
-    row(text, "violations", report.violation ? 1 : 0);
+    add_row(text, "refusals", fmt::format("later {}, never {}", report.refused_later, report.refused_never));
+    add_row(text, "violations", report.violation ? 1 : 0);
     return text;
 }
 

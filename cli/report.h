@@ -33,6 +33,7 @@ std::string first_line(const RunHeader& header);
 std::string reproduce(const RunHeader& header, const invariants::Violation& violation);
 
 // Three lines: the broken invariant, what was found, the command that reproduces it.
+std::string violation_text(const invariants::Violation& violation, const std::string& reproducing);
 std::string violation_text(const RunHeader& header, const invariants::Violation& violation);
 
 // The last block: one "name  value" a line.
@@ -43,5 +44,9 @@ double per_second(std::int64_t operations, double seconds) noexcept;
 // part / whole; 0 when there is nothing.
 double share(std::int64_t part, std::int64_t whole) noexcept;
 std::string hex(std::uint64_t value);
+// An argument as a POSIX shell takes it.
+std::string quoted(const std::string& argument);
+// One "name  value" of the last block.
+std::string row(std::string_view name, const std::string& value);
 
 }  // namespace kvpane::cli

@@ -2,6 +2,7 @@
 #include <kvpane/cli/stress_config.h>
 
 #include <filesystem>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include <kvpane/cli/manager_config.h>
 #include <kvpane/cli/tokens.h>
 #include <kvpane/cli/toml_reader.h>
+#include <kvpane/invariants/zipf_sampler.h>
 
 namespace kvpane::cli {
 
@@ -80,8 +82,12 @@ private:
         config.open_steps = small(workload.integer_or("open_steps", config.open_steps, {0, 64}));
         config.longest = workload.integer_or("longest", 0, {0, longest_sequence});
         config.mix = read_mix(workload);
+        if (std::optional<Table> prefixes = workload.table_if("prefixes", "[workload.prefixes]")) {
+            read_prefixes(*prefixes, config.sharing);
+        }
         const auto tried = [&](Mix::Kind kind) { return config.mix.percent[kind] > 0; };
-        const bool chunks = tried(Mix::append) || tried(Mix::plan) || config.chunked_percent > 0;
+        const bool chunks = tried(Mix::append) || tried(Mix::plan) || config.chunked_percent > 0 ||
+                            config.sharing.returning_percent > 0;
         const bool rewinds = tried(Mix::truncate) || config.fork_at_percent > 0;
         read_distribution(workload, "prompt", true, config.prompt);
         read_distribution(workload, "chunk", chunks, config.chunk);
@@ -104,13 +110,36 @@ private:
         return mix;
     }
 
-    // A distribution that the mix never draws from may be left out.
-    void read_distribution(Table& workload, std::string_view key, bool needed, LengthDistribution& distribution) {
-        if (!needed && workload.find(key) == nullptr) {
+    void read_prefixes(Table& table, Sharing& sharing) {
+        sharing.shared_percent = table.integer_or("shared_percent", 0, percent);
+        sharing.returning_percent = table.integer_or("returning_percent", 0, percent);
+        sharing.edited_percent = table.integer_or("edited_percent", 0, percent);
+        const std::int64_t sum = sharing.shared_percent + sharing.returning_percent + sharing.edited_percent;
+        if (sum > 100) {
+            table.fail(table.place(), fmt::format("shared_percent, returning_percent and edited_percent of {} sum to {}, "
+                                                  "to more than 100",
+                                                  table.name(), sum));
+        }
+        const std::int64_t fewest = sharing.shared_percent > 0 ? 1 : 0;
+        sharing.count = small(table.integer_or("count", fewest, {fewest, ZipfSampler::most}));
+        sharing.zipf = table.number_or("zipf", 1, 0, 10);
+        sharing.forget_percent = table.integer_or("forget_percent", 0, percent);
+        sharing.remembered = small(table.integer_or("remembered", sharing.remembered, {0, 65'536}));
+        sharing.tenants = small(table.integer_or("tenants", 1, {1, 65'536}));
+        sharing.priorities = small(table.integer_or("priorities", 1, {1, 65'536}));
+        sharing.alphabet = static_cast<Token>(table.integer_or("alphabet", 0, {0, std::numeric_limits<Token>::max()}));
+        read_distribution(table, "length", sharing.count > 0, sharing.length);
+        table.finish();
+    }
+
+    // A distribution that nothing draws from may be left out.
+    void read_distribution(Table& parent, std::string_view key, bool needed, LengthDistribution& distribution) {
+        if (!needed && parent.find(key) == nullptr) {
             return;
         }
         using Kind = LengthDistribution::Kind;
-        Table table = workload.table(key, fmt::format("[workload.{}]", key));
+        const std::string_view outer = std::string_view(parent.name()).substr(1, parent.name().size() - 2);
+        Table table = parent.table(key, fmt::format("[{}.{}]", outer, key));
         // In the order of Kind.
         distribution.kind = static_cast<Kind>(table.choice("distribution", {"uniform", "lognormal", "edges", "trace"}));
         distribution.min = table.integer("min", lengths);

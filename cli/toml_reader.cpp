@@ -146,6 +146,10 @@ double Table::number(std::string_view key, double min, double max) {
     return got;
 }
 
+double Table::number_or(std::string_view key, double fallback, double min, double max) {
+    return find(key) == nullptr ? fallback : number(key, min, max);
+}
+
 bool Table::boolean_or(std::string_view key, bool fallback) {
     const Node* value = find(key);
     return value == nullptr ? fallback : of_kind(*value, NodeKind::boolean, spelled(key)).boolean;

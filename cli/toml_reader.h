@@ -46,6 +46,7 @@ public:
     std::optional<std::int64_t> integer_if(std::string_view key, Range range);
     std::int64_t integer_or(std::string_view key, std::int64_t fallback, Range range);
     double number(std::string_view key, double min, double max);  // a float or an integer; must be there
+    double number_or(std::string_view key, double fallback, double min, double max);
     bool boolean_or(std::string_view key, bool fallback);
     const std::string* string_if(std::string_view key);
     std::string string_or(std::string_view key, const std::string& fallback);

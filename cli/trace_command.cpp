@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <kvpane/cli/csv_trace.h>
+#include <kvpane/cli/input.h>
 #include <kvpane/cli/json_report.h>
+#include <kvpane/cli/jsonl_trace.h>
+#include <kvpane/cli/prefix_trace_command.h>
 #include <kvpane/cli/progress.h>
 #include <kvpane/cli/report.h>
 #include <kvpane/cli/stress_config.h>
@@ -19,11 +22,24 @@ invariants::CheckMode check_of(const TraceOptions& options, const RunConfig& con
     return options.check.value_or(fallback);
 }
 
-}  // namespace
+void check_options_of_length_traces(const TraceOptions& options) {
+    const char* given = !options.capacities.empty() ? "--capacity"
+                        : !options.policies.empty() ? "--policy"
+                        : options.full_blocks       ? "--full-blocks"
+                                                    : nullptr;
+    if (given != nullptr) {
+        throw InputError(fmt::format("trace: {} is for traces of prefixes (JSON lines); {} is a trace of lengths (CSV)",
+                                     given, options.trace));
+    }
+    if (options.config.empty()) {
+        throw InputError("trace: --config is required for a trace of lengths (CSV)");
+    }
+}
 
-ExitCode run_trace(const TraceOptions& options) {
+ExitCode run_length_trace(const TraceOptions& options, std::string_view text) {
+    check_options_of_length_traces(options);
     const RunConfig config = read_run_config(options.config);
-    const LengthTrace trace = read_trace(options.trace);
+    const LengthTrace trace = parse_trace(options.trace, text);
     const OutputFile json(options.json);
 
     invariants::ReplayConfig replay;
@@ -59,6 +75,13 @@ ExitCode run_trace(const TraceOptions& options) {
         json.write(replay_json(header, report));
     }
     return report.violation ? exit_broken : exit_ok;
+}
+
+}  // namespace
+
+ExitCode run_trace(const TraceOptions& options) {
+    const std::string text = read_text(options.trace, most_trace_bytes);
+    return is_prefix_trace(options.trace, text) ? run_prefix_trace(options, text) : run_length_trace(options, text);
 }
 
 }  // namespace kvpane::cli

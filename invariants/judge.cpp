@@ -99,7 +99,8 @@ Found Judge::find_wrong_fence(const Operation& operation, const Outcome& outcome
         }
     }
     const bool ends = operation.verb == Verb::step_end && !outcome.error;
-    fences_.after(pool, open_steps_, ends ? std::optional(operation.step) : std::nullopt);
+    fences_.after(pool, open_steps_, ends ? std::optional(operation.step) : std::nullopt,
+                  operation.verb == Verb::admit && outcome.cached_tokens > 0);
     if (auto what = fences_.wrong_block(pool)) {
         return Finding{Invariant::P1, std::move(*what)};
     }

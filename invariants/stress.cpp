@@ -59,6 +59,8 @@ StressReport stress(const StressConfig& config, const std::function<void(const S
         sound = apply(kv, generator, operation, report);
     }
     report.statistics = kv.manager().statistics();
+    report.events = kv.manager().cache_totals();
+    report.index_entries = kv.manager().index_entries();
     report.digest = kv.manager().digest();
     if (sound) {
         take_down(kv, generator, report);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <kvpane/allocator/cache_events.h>
 #include <kvpane/blocktable/config.h>
 #include <kvpane/invariants/checked_manager.h>
 
@@ -46,15 +47,38 @@ struct Mix {
         step,
         plan,
         invalid,
+        probe,
+        evict,
+        uncache,
+        pin,
+        unpin,
+        reset_cache,
         kinds
     };
     std::array<std::int64_t, kinds> percent{};
 };
 
 // The names of the kinds as configs spell them, in the order of Mix::Kind.
-inline constexpr std::array<const char*, Mix::kinds> mix_names = {"admit",   "append", "append_batch", "reserve",
-                                                                  "commit",  "cancel", "fork",         "truncate",
-                                                                  "release", "step",   "plan",         "invalid"};
+inline constexpr std::array<const char*, Mix::kinds> mix_names = {
+    "admit", "append",  "append_batch", "reserve", "commit", "cancel", "fork",    "truncate", "release",
+    "step",  "plan",    "invalid",      "probe",   "evict",  "uncache", "pin",    "unpin",    "reset_cache"};
+
+// What the prompts have in common, so that there is something to find in the prefix cache. Of all prompts that are drawn
+// (for admissions, and for probes and plans) three percentages, 100 in all at most, say where they come from; the rest,
+// and what finds nothing to repeat, is new. With all three at 0 no history is remembered.
+struct Sharing {
+    std::uint32_t count = 0;             // prefixes that many prompts begin with, as with a system prompt
+    LengthDistribution length;           // [tokens] of each of them
+    double zipf = 1;                     // the r-th of them is drawn as often as r^-zipf
+    std::int64_t shared_percent = 0;     // one of them, then `prompt` tokens that are new
+    std::int64_t returning_percent = 0;  // a known history, then `chunk` new tokens: the next turn of a chat
+    std::int64_t edited_percent = 0;     // a known history in which one token is another
+    std::int64_t forget_percent = 0;     // of the drawn releases: what the sequence filled itself is forgotten
+    std::uint32_t remembered = 64;       // histories of ended sequences that can come back
+    std::uint32_t tenants = 1;           // scopes that the prompts come from: equal tokens, nothing in common
+    std::uint32_t priorities = 1;        // priorities 0..priorities-1
+    Token alphabet = 0;                  // every token is one of 0..alphabet-1; 0 = any token
+};
 
 struct StressConfig {
     std::string title;
@@ -74,6 +98,7 @@ struct StressConfig {
     std::int64_t fork_at_percent = 0;  // of the forks: at an earlier position
     std::uint32_t open_steps = 2;      // most device steps in flight at once
     Length longest = 0;                // [tokens] a sequence beyond it is released; 0 = no such bound
+    Sharing sharing;
 };
 
 // How often a commit left a window group in each phase.
@@ -101,12 +126,15 @@ struct StressReport {
     std::int64_t refused_later = 0;
     std::int64_t refused_never = 0;
     std::int64_t refused_evicted = 0;  // window_evicted
+    std::int64_t refused_pins = 0;     // beyond the most that may be pinned, or an unpin of what is pinned no more
     std::int64_t refused_other = 0;    // provoked on purpose by `invalid`
     WindowPhases phases;               // summed over the window groups
     // [0, 1] the share of the allocated cells that hold a token: looked at before every 64th operation, the sum of all
     // held cells over the sum of all cells of held blocks. A block counts once for each table that maps it.
     double utilisation = 0;
-    Statistics statistics;     // after the last step
+    Statistics statistics;     // after the last step, as the next two
+    CacheEvents::Totals events;
+    std::uint32_t index_entries = 0;
     std::uint64_t digest = 0;  // of the state after the last step
     std::optional<Violation> violation;
 };
@@ -121,7 +149,8 @@ struct StressProgress {
 // once more, and finds P1 broken unless every block came back. Equal configs give equal streams on every machine, in
 // every check mode. `progress`, when given, is called about every 50 ms. An operation that fails or succeeds where the
 // stream expects the opposite is a violation of F2.
-// REQUIRES validate(config.manager) finds nothing, most_sequences >= 1, 0 <= min <= max in every distribution.
+// REQUIRES validate(config.manager) finds nothing, most_sequences >= 1, 0 <= min <= max in every distribution, at most
+// 65 536 shared prefixes.
 StressReport stress(const StressConfig& config, const std::function<void(const StressProgress&)>& progress = {});
 
 }  // namespace kvpane::invariants

@@ -7,6 +7,12 @@
 
 namespace kvpane::invariants {
 
+namespace {
+
+constexpr std::size_t most_pins = 16;  // remembered at once
+
+}  // namespace
+
 Mix swarm_mix(const Mix& mix, Random& random) {
     Mix weights;
     std::int64_t sum = 0;
@@ -39,8 +45,9 @@ StressGenerator::StressGenerator(const StressConfig& config)
       prompt_(config.prompt, config.manager), chunk_(config.chunk, config.manager),
       draft_(config.draft, config.manager), rewind_(config.rewind, config.manager),
       chunked_percent_(config.chunked_percent), fork_at_percent_(config.fork_at_percent),
-      most_sequences_(config.most_sequences), most_open_steps_(config.open_steps), longest_(config.longest),
-      crowd_(config.most_sequences) {
+      forget_percent_(config.sharing.forget_percent), most_sequences_(config.most_sequences),
+      most_open_steps_(config.open_steps), longest_(config.longest), block_size_(config.manager.block_size),
+      prompts_(config, random_), crowd_(config.most_sequences) {
     for (const GroupConfig& group : config.manager.groups) {
         if (group.window > 0) {
             windows_.push_back(group.window);
@@ -122,11 +129,17 @@ bool StressGenerator::possible(Mix::Kind kind) const noexcept {
         case Mix::cancel: return !crowd_.drafting().empty();
         case Mix::reserve:
         case Mix::truncate:
-        case Mix::release: return crowd_.size() > 0;
+        case Mix::release:
+        case Mix::uncache: return crowd_.size() > 0;
         case Mix::step: return most_open_steps_ > 0;
+        case Mix::pin: return pins_.size() < most_pins;
+        case Mix::unpin: return !pins_.empty();
         case Mix::admit:
         case Mix::plan:
         case Mix::invalid:
+        case Mix::probe:
+        case Mix::evict:
+        case Mix::reset_cache:
         case Mix::kinds: return true;
     }
     return true;
@@ -152,10 +165,19 @@ void StressGenerator::build(Mix::Kind kind) {
             operation_.sequence = crowd_.pick(random_);
             operation_.length = std::max<Length>(0, crowd_[operation_.sequence].length - rewind_.draw(random_));
             return;
-        case Mix::release: return build_release(crowd_.pick(random_));
+        case Mix::release:
+            build_release(crowd_.pick(random_));
+            operation_.keep_cached = forget_percent_ == 0 || !random_.chance(forget_percent_);
+            return;
         case Mix::step: return build_step();
         case Mix::plan: return build_plan();
         case Mix::invalid: provoked_ = provoke(crowd_, open_steps_, random_, operation_); return;
+        case Mix::probe:
+        case Mix::evict:
+        case Mix::uncache:
+        case Mix::pin:
+        case Mix::unpin:
+        case Mix::reset_cache: return build_on_the_cache(kind);
         case Mix::admit:
         case Mix::kinds: return build_admit();
     }
@@ -164,8 +186,8 @@ void StressGenerator::build(Mix::Kind kind) {
 void StressGenerator::build_admit() {
     operation_.verb = Verb::admit;
     operation_.sequence = crowd_.next_name();
-    const Length length = at_least_one(prompt_);
-    add_tokens(length);
+    prompts_.draw(operation_, random_);
+    const auto length = static_cast<Length>(operation_.tokens.size());
     if (random_.chance(chunked_percent_)) {
         // Now and then nothing at all is computed: the sequence starts empty.
         operation_.compute = random_.below(8) == 0 ? 0 : std::min(length, at_least_one(chunk_));
@@ -178,7 +200,7 @@ void StressGenerator::build_append() {
     operation_.sequence = (feed ? crowd_.unfinished() : crowd_.ready()).pick(random_);
     const Length left = crowd_[operation_.sequence].prompt_left;
     const Length chunk = at_least_one(chunk_);
-    add_tokens(left > 0 ? std::min(left, chunk) : chunk);
+    add_next_tokens(operation_.sequence, left > 0 ? std::min(left, chunk) : chunk);
 }
 
 void StressGenerator::build_append_batch() {
@@ -188,15 +210,15 @@ void StressGenerator::build_append_batch() {
     ready.shuffle_front(count, random_);
     for (std::uint32_t i = 0; i < count; ++i) {
         operation_.sequences.push_back(ready[i]);
+        add_next_tokens(ready[i], 1);
     }
-    add_tokens(count);
 }
 
 void StressGenerator::build_commit() {
     operation_.verb = Verb::commit;
     operation_.sequence = crowd_.drafting().pick(random_);
     const Length reserved = crowd_[operation_.sequence].reserved;
-    add_tokens(random_.below(2) == 0 ? reserved : random_.between(0, reserved));
+    add_next_tokens(operation_.sequence, random_.below(2) == 0 ? reserved : random_.between(0, reserved));
 }
 
 void StressGenerator::build_fork() {
@@ -220,7 +242,11 @@ void StressGenerator::build_step() {
 
 void StressGenerator::build_plan() {
     operation_.verb = Verb::plan;
-    operation_.count = at_least_one(prompt_);
+    if (prompts_.shares() && random_.below(2) == 0) {
+        prompts_.draw(operation_, random_);
+    } else {
+        operation_.count = at_least_one(prompt_);
+    }
     operation_.chunk = random_.below(2) == 0 ? 0 : at_least_one(chunk_);
 }
 
@@ -234,10 +260,54 @@ void StressGenerator::build_step_end(std::size_t open_step) {
     operation_.step = open_steps_[open_step];
 }
 
-void StressGenerator::add_tokens(Length count) {
-    operation_.tokens.resize(static_cast<std::size_t>(count));
-    for (Token& token : operation_.tokens) {
-        token = random_.token();
+void StressGenerator::build_on_the_cache(Mix::Kind kind) {
+    constexpr std::uint64_t most_evicted = 8;
+    switch (kind) {
+        case Mix::probe:
+            operation_.verb = Verb::probe;
+            return prompts_.draw(operation_, random_);
+        case Mix::evict:
+            operation_.verb = Verb::evict;
+            operation_.count = static_cast<Length>(random_.below(most_evicted) + 1);
+            return;
+        case Mix::uncache: return build_uncache();
+        case Mix::pin:
+            operation_.verb = Verb::pin;
+            return prompts_.draw_pin(operation_, random_);
+        case Mix::unpin: return build_unpin();
+        default: operation_.verb = Verb::reset_cache; return;
+    }
+}
+
+// Some neighbouring blocks, as if one load had failed.
+void StressGenerator::build_uncache() {
+    constexpr Length most = 4;
+    operation_.verb = Verb::uncache;
+    operation_.sequence = crowd_.pick(random_);
+    const Crowd::Member& member = crowd_[operation_.sequence];
+    const Length blocks = (member.length + member.reserved + block_size_ - 1) / block_size_;
+    if (blocks == 0) {
+        return;
+    }
+    const Length first = random_.between(0, blocks - 1);
+    const Length last = std::min(blocks - 1, first + random_.between(0, most - 1));
+    for (Length block = first; block <= last; ++block) {
+        operation_.blocks.push_back(block);
+    }
+}
+
+void StressGenerator::build_unpin() {
+    operation_.verb = Verb::unpin;
+    std::swap(pins_[random_.below(pins_.size())], pins_.back());
+    operation_.tokens = pins_.back().tokens;
+    operation_.scope = pins_.back().scope;
+}
+
+// The sequence's next tokens: those of its prompt that are still to come, then new ones.
+void StressGenerator::add_next_tokens(Name name, Length count) {
+    const std::span<const Token> planned = prompts_.planned(name, crowd_[name].length);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+        operation_.tokens.push_back(i < planned.size() ? planned[i] : prompts_.token(random_));
     }
 }
 

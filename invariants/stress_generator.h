@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include <kvpane/invariants/random.h>
 #include <kvpane/invariants/stress.h>
 #include <kvpane/invariants/stress_crowd.h>
+#include <kvpane/invariants/stress_prompts.h>
 
 namespace kvpane::invariants {
 
@@ -56,22 +58,34 @@ private:
     void build_plan();
     void build_release(Name name);
     void build_step_end(std::size_t open_step);
-    void add_tokens(Length count);
+    void build_on_the_cache(Mix::Kind kind);
+    void build_uncache();
+    void build_unpin();
+    void add_next_tokens(Name name, Length count);
     Length at_least_one(const LengthSampler& sampler) { return std::max<Length>(1, sampler.draw(random_)); }
 
     void remember(const Outcome& outcome, WindowPhases& phases);
-    void committed(Name name, Length cells, WindowPhases& phases);
+    void committed(Name name, std::span<const Token> tokens, WindowPhases& phases);
     void count_phases(Length before, Length after, WindowPhases& phases) const noexcept;
     void refused(Error error, StressReport& report);
 
     Random random_;
     Mix mix_;
     LengthSampler prompt_, chunk_, draft_, rewind_;
-    std::int64_t chunked_percent_, fork_at_percent_;
+    std::int64_t chunked_percent_, fork_at_percent_, forget_percent_;
     std::uint32_t most_sequences_, most_open_steps_;
     Length longest_;
+    Length block_size_;
     std::vector<Length> windows_;
 
+    // A prompt of which some beginning was pinned.
+    struct Pin {
+        std::vector<Token> tokens;
+        Scope scope;
+    };
+
+    PromptSource prompts_;
+    std::vector<Pin> pins_;
     Crowd crowd_;
     std::vector<std::uint64_t> open_steps_;
     std::uint64_t steps_begun_ = 0;

@@ -28,7 +28,8 @@ using Provocation = bool (*)(const Scene&, Operation&);
 
 bool a_name_that_is_not_alive(const Scene& scene, Operation& operation) {
     constexpr std::array verbs = {Verb::reserve, Verb::commit,   Verb::cancel,  Verb::append,
-                                  Verb::fork,    Verb::truncate, Verb::release, Verb::append_batch};
+                                  Verb::fork,    Verb::truncate, Verb::release, Verb::append_batch,
+                                  Verb::uncache};
     operation.verb = verbs[scene.random.below(verbs.size())];
     operation.sequence = operation.child = scene.crowd.stranger();
     operation.sequences.push_back(scene.crowd.stranger());
@@ -182,6 +183,32 @@ bool a_plan_of_nothing(const Scene& scene, Operation& operation) {
     return true;
 }
 
+bool a_question_about_no_prompt(const Scene& scene, Operation& operation) {
+    constexpr std::array verbs = {Verb::probe, Verb::pin, Verb::unpin};
+    operation.verb = verbs[scene.random.below(verbs.size())];
+    if (scene.one_of_two()) {
+        operation.tokens.push_back(-1);
+    }
+    return true;
+}
+
+bool an_eviction_of_less_than_nothing(const Scene&, Operation& operation) {
+    operation.verb = Verb::evict;
+    operation.count = -1;
+    return true;
+}
+
+bool an_uncache_beyond_the_tables(const Scene& scene, Operation& operation) {
+    if (!scene.any_alive()) {
+        return false;
+    }
+    operation.verb = Verb::uncache;
+    operation.sequence = scene.alive();
+    const Crowd::Member& member = scene.crowd[operation.sequence];
+    operation.blocks.push_back(scene.one_of_two() ? -1 : member.length + member.reserved);  // a block has a cell at least
+    return true;
+}
+
 struct Provoked {
     Provocation make;
     Error error;
@@ -203,6 +230,9 @@ constexpr std::array provocations = {
     Provoked{a_step_begun_twice, Error::invalid_argument},
     Provoked{the_end_of_a_step_that_is_not_open, Error::invalid_argument},
     Provoked{a_plan_of_nothing, Error::invalid_argument},
+    Provoked{a_question_about_no_prompt, Error::invalid_argument},
+    Provoked{an_eviction_of_less_than_nothing, Error::invalid_argument},
+    Provoked{an_uncache_beyond_the_tables, Error::invalid_argument},
 };
 
 }  // namespace
@@ -221,9 +251,13 @@ void blank(Operation& operation) noexcept {
     operation.tokens.clear();
     operation.compute.reset();
     operation.at.reset();
+    operation.blocks.clear();
+    operation.scope = {};
+    operation.priority = 0;
     operation.count = 0;
     operation.chunk = 0;
     operation.length = 0;
+    operation.keep_cached = true;
 }
 
 }  // namespace kvpane::invariants

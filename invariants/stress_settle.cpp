@@ -18,13 +18,13 @@ bool takes_blocks(Verb verb) noexcept {
 // Whether an operation that makes sense may fail with this error.
 bool may_fail_with(const Operation& operation, Error error) noexcept {
     switch (error) {
-        case Error::later:
+        case Error::later: return takes_blocks(operation.verb) || operation.verb == Verb::pin;
         case Error::never: return takes_blocks(operation.verb);
         case Error::window_evicted:
             return (operation.verb == Verb::fork && operation.at.value_or(0) > 0) ||
                    (operation.verb == Verb::truncate && operation.length > 0);
+        case Error::invalid_argument: return operation.verb == Verb::unpin;  // uncached meanwhile, or cached further
         case Error::unknown_sequence:
-        case Error::invalid_argument:
         case Error::not_reserved:
         case Error::busy: return false;
     }
@@ -39,7 +39,7 @@ std::string told(std::optional<Error> error) {
 
 std::optional<Violation> left_behind(const CheckedManager& kv) {
     const BlockPool& pool = kv.manager().pool();
-    if (pool.idle_blocks() == pool.blocks()) {
+    if (pool.live_blocks() + pool.fenced_blocks() == 0) {
         return std::nullopt;
     }
     return Violation{Invariant::P1, kv.operations(),
@@ -75,6 +75,13 @@ std::optional<std::string> StressGenerator::settle(const Outcome& outcome, Stres
 }
 
 void StressGenerator::refused(Error error, StressReport& report) {
+    if (operation_.verb == Verb::pin || operation_.verb == Verb::unpin) {
+        ++report.refused_pins;
+        if (operation_.verb == Verb::unpin) {
+            pins_.pop_back();
+        }
+        return;
+    }
     if (error == Error::window_evicted) {
         ++report.refused_evicted;
         return;
@@ -94,21 +101,24 @@ void StressGenerator::refused(Error error, StressReport& report) {
 
 void StressGenerator::remember(const Outcome& outcome, WindowPhases& phases) {
     const Name name = operation_.sequence;
-    const auto cells = static_cast<Length>(operation_.tokens.size());
+    const std::span<const Token> tokens = operation_.tokens;
     if (takes_blocks(operation_.verb)) {
         refusals_ = 0;
     }
     switch (operation_.verb) {
         case Verb::admit: {
-            const Length uncached = cells - outcome.cached_tokens;
+            const Length uncached = static_cast<Length>(tokens.size()) - outcome.cached_tokens;
             const Length computed = std::min(uncached, operation_.compute.value_or(uncached));
             crowd_.born(outcome.cached_tokens, uncached);
-            return committed(name, computed, phases);
+            prompts_.born(name, tokens);
+            return committed(name, tokens.subspan(static_cast<std::size_t>(outcome.cached_tokens),
+                                                  static_cast<std::size_t>(computed)),
+                             phases);
         }
-        case Verb::append: return committed(name, cells, phases);
+        case Verb::append: return committed(name, tokens, phases);
         case Verb::append_batch:
-            for (const Name each : operation_.sequences) {
-                committed(each, 1, phases);
+            for (std::size_t i = 0; i < tokens.size(); ++i) {
+                committed(operation_.sequences[i], tokens.subspan(i, 1), phases);
             }
             return;
         case Verb::reserve: {
@@ -117,23 +127,35 @@ void StressGenerator::remember(const Outcome& outcome, WindowPhases& phases) {
         }
         case Verb::commit: {
             const auto& [length, reserved, prompt_left] = crowd_[name];
-            crowd_.set(name, {length, reserved - cells, prompt_left});
-            return committed(name, cells, phases);
+            crowd_.set(name, {length, reserved - static_cast<Length>(tokens.size()), prompt_left});
+            return committed(name, tokens, phases);
         }
         case Verb::cancel: return crowd_.set(name, {crowd_[name].length, 0, crowd_[name].prompt_left});
-        case Verb::fork: return crowd_.born(operation_.at.value_or(crowd_[name].length), 0);
-        case Verb::truncate: return crowd_.set(name, {operation_.length, 0, 0});
-        case Verb::release: return crowd_.ended(name);
+        case Verb::fork: {
+            const Length length = operation_.at.value_or(crowd_[name].length);
+            prompts_.forked(operation_.child, name, length);
+            return crowd_.born(length, 0);
+        }
+        case Verb::truncate:
+            prompts_.cut(name, operation_.length);
+            return crowd_.set(name, {operation_.length, 0, 0});
+        case Verb::release:
+            prompts_.ended(name, crowd_[name].length);
+            return crowd_.ended(name);
         case Verb::step_begin: open_steps_.push_back(operation_.step); return;
         case Verb::step_end: std::erase(open_steps_, operation_.step); return;
-        default: return;  // plans change nothing; no other verb is drawn
+        case Verb::pin: pins_.push_back({operation_.tokens, operation_.scope}); return;
+        case Verb::unpin: pins_.pop_back(); return;
+        default: return;  // nothing that a sequence is made of has changed
     }
 }
 
-void StressGenerator::committed(Name name, Length cells, WindowPhases& phases) {
+void StressGenerator::committed(Name name, std::span<const Token> tokens, WindowPhases& phases) {
+    const auto cells = static_cast<Length>(tokens.size());
     if (cells == 0) {
         return;
     }
+    prompts_.grew(name, crowd_[name].length, tokens);
     const auto& [length, reserved, prompt_left] = crowd_[name];
     count_phases(length, length + cells, phases);
     crowd_.set(name, {length + cells, reserved, std::max<Length>(0, prompt_left - cells)});

@@ -12,7 +12,7 @@ BlockPool pool_that_knows(std::uint32_t known, std::uint32_t blocks) {
     BlockPool pool(blocks, IdleOrder::contentless_to_front);
     const Ids ids = take(pool, static_cast<int>(known));
     for (const std::uint32_t id : ids) {
-        pool.set_content(BlockId{id}, ContentId{100 + id});
+        pool.set_content(BlockId{id}, ContentId{100 + id}, Rank{});
     }
     give_back(pool, ids);
     return pool;
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(an_idle_block_with_content_is_cached_and_queues_behind_thos
 BOOST_AUTO_TEST_CASE(a_live_block_with_content_is_live) {
     BlockPool pool(2, IdleOrder::contentless_to_front);
     take(pool, 1);
-    pool.set_content(BlockId{1}, ContentId{9});
+    pool.set_content(BlockId{1}, ContentId{9}, Rank{});
     BOOST_TEST(pool.state(BlockId{1}) == BlockState::live);
     BOOST_TEST(partition_of(pool) == (Partition{1, 0, 1, 0}));
 }
@@ -42,8 +42,8 @@ BOOST_AUTO_TEST_CASE(a_live_block_with_content_is_live) {
 BOOST_AUTO_TEST_CASE(several_blocks_may_share_one_content) {
     BlockPool pool(3, IdleOrder::contentless_to_front);
     take(pool, 2);
-    pool.set_content(BlockId{1}, ContentId{9});
-    pool.set_content(BlockId{2}, ContentId{9});
+    pool.set_content(BlockId{1}, ContentId{9}, Rank{});
+    pool.set_content(BlockId{2}, ContentId{9}, Rank{});
     give_back(pool, Ids{1, 2});
     BOOST_TEST(pool.content(BlockId{1}) == ContentId{9});
     BOOST_TEST(pool.content(BlockId{2}) == ContentId{9});
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(an_idle_block_that_loses_its_content_keeps_its_place_in_the
 BOOST_AUTO_TEST_CASE(a_live_block_that_loses_its_content_goes_to_the_front_later) {
     BlockPool pool(3, IdleOrder::contentless_to_front);
     take(pool, 2);
-    pool.set_content(BlockId{1}, ContentId{5});
+    pool.set_content(BlockId{1}, ContentId{5}, Rank{});
     pool.drop_content(BlockId{1});
     BOOST_TEST(partition_of(pool) == (Partition{1, 0, 2, 0}));
     give_back(pool, Ids{1});
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_live_block_that_loses_its_content_goes_to_the_front_later
 BOOST_AUTO_TEST_CASE(with_the_cache_off_content_does_not_change_the_order) {
     BlockPool pool(3, IdleOrder::all_to_back);
     take(pool, 3);
-    pool.set_content(BlockId{3}, ContentId{5});
+    pool.set_content(BlockId{3}, ContentId{5}, Rank{});
     give_back(pool, Ids{3});
     give_back(pool, Ids{1});
     BOOST_TEST(queue_of(pool) == Ids({3, 1}), per_element());

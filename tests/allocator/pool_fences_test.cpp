@@ -99,8 +99,8 @@ BOOST_AUTO_TEST_CASE(with_the_cache_on_all_that_becomes_ready_at_once_joins_the_
 BOOST_AUTO_TEST_CASE(a_fenced_block_with_content_becomes_cached_at_the_end_of_the_queue) {
     BlockPool pool(5, IdleOrder::contentless_to_front);
     take(pool, 3);
-    pool.set_content(BlockId{1}, ContentId{7});
-    pool.set_content(BlockId{3}, ContentId{8});
+    pool.set_content(BlockId{1}, ContentId{7}, Rank{});
+    pool.set_content(BlockId{3}, ContentId{8}, Rank{});
     begin(pool, 1);
     give_back(pool, Ids{1, 2, 3});
     BOOST_TEST(pool.state(BlockId{1}) == BlockState::fenced);
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_fenced_block_with_content_becomes_cached_at_the_end_of_th
 BOOST_AUTO_TEST_CASE(a_fenced_block_that_loses_its_content_becomes_free) {
     BlockPool pool(3, IdleOrder::contentless_to_front);
     take(pool, 2);
-    pool.set_content(BlockId{1}, ContentId{7});
+    pool.set_content(BlockId{1}, ContentId{7}, Rank{});
     begin(pool, 1);
     give_back(pool, Ids{1});
     pool.drop_content(BlockId{1});

@@ -82,8 +82,8 @@ BOOST_AUTO_TEST_CASE(two_pieces_of_one_batch_keep_the_order_in_which_they_were_g
 BOOST_AUTO_TEST_CASE(a_batch_parts_into_contentless_blocks_in_front_and_known_ones_at_the_end) {
     BlockPool pool = caching(6);
     take(pool, 5);
-    pool.set_content(BlockId{1}, ContentId{11});
-    pool.set_content(BlockId{3}, ContentId{13});
+    pool.set_content(BlockId{1}, ContentId{11}, Rank{});
+    pool.set_content(BlockId{3}, ContentId{13}, Rank{});
     give_back(pool, Ids{1, 2, 3, 4, 5});
     BOOST_TEST(queue_of(pool) == Ids({5, 4, 2, 6, 3, 1}), per_element());
     BOOST_TEST(partition_of(pool) == (Partition{4, 2, 0, 0}));

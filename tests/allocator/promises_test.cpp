@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(only_a_cached_block_can_be_revived) {
     BlockPool pool = one_live(2);
     expect_broken_promise([&] { pool.revive(BlockId{1}); });
     expect_broken_promise([&] { pool.revive(BlockId{2}); });
-    pool.set_content(BlockId{1}, ContentId{1});
+    pool.set_content(BlockId{1}, ContentId{1}, Rank{});
     BOOST_TEST(pool.step_begin(StepId{1}).has_value());
     give_back(pool, Ids{1});
     expect_broken_promise([&] { pool.revive(BlockId{1}); });  // fenced: a device step may still touch it
@@ -79,9 +79,9 @@ BOOST_AUTO_TEST_CASE(only_a_cached_block_can_be_revived) {
 
 BOOST_AUTO_TEST_CASE(only_a_live_block_without_content_gets_one) {
     BlockPool pool = one_live(2);
-    expect_broken_promise([&] { pool.set_content(BlockId{2}, ContentId{1}); });
-    pool.set_content(BlockId{1}, ContentId{1});
-    expect_broken_promise([&] { pool.set_content(BlockId{1}, ContentId{2}); });
+    expect_broken_promise([&] { pool.set_content(BlockId{2}, ContentId{1}, Rank{}); });
+    pool.set_content(BlockId{1}, ContentId{1}, Rank{});
+    expect_broken_promise([&] { pool.set_content(BlockId{1}, ContentId{2}, Rank{}); });
 }
 
 BOOST_AUTO_TEST_CASE(only_content_that_is_there_can_be_dropped) {

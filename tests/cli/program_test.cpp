@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(command_lines_that_make_no_sense_exit_with_2_and_a_sentence
             "kvpane: --seed must be a whole number 0..18446744073709551615, got '18446744073709551616'");
     refuses({"stress", "c.toml", "--check", "evry"},
             "kvpane: --check must be off, sampled or every, got 'evry'; did you mean 'every'?");
-    refuses({"trace", "t.csv"}, "kvpane: trace: --config is required");
+    refuses({"trace"}, "kvpane: trace: file is required");
     refuses({"trace", "t.csv", "--config", "c.toml", "--samples", "0"},
             "kvpane: --samples must be a whole number 1..1024, got '0'");
     refuses({"scenario"}, "kvpane: scenario: files is required");
@@ -102,7 +102,8 @@ BOOST_AUTO_TEST_CASE(a_stress_run_says_what_it_is_first_and_what_came_out_last) 
     BOOST_TEST(std::stod(row(ran.out, "utilisation")) > 10.0);
     const std::regex phases(R"(not full [1-9]\d*, exactly full [1-9]\d*, first eviction [1-9]\d*, steady [1-9]\d*)");
     BOOST_TEST(std::regex_match(row(ran.out, "window phases"), phases));
-    for (const char* name : {"operations per second", "copies", "refusals", "state digest"}) {
+    for (const char* name :
+         {"operations per second", "copies", "prefix hits", "cache events", "refusals", "state digest"}) {
         BOOST_TEST(!row(ran.out, name).empty());
     }
     BOOST_TEST(row(ran.out, "violations") == "0");

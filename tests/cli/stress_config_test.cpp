@@ -51,14 +51,18 @@ BOOST_AUTO_TEST_CASE(every_key_arrives) {
     const RunConfig config = parse(
         "watermark = 2\n"
         "[manager]\nmax_length = 99\nwindow_release = \"reserve\"\nrewind_slack = 3\n"
-        "[prefix_cache]\nenabled = false\ngranularity = \"token\"\npolicy = \"lru\"\nhash = \"constant\"\n"
+        "[prefix_cache]\nenabled = false\ngranularity = \"token\"\npolicy = \"lfu\"\nhash = \"constant\"\n"
+        "most_pinned = 5\n"
         "[[group]]\nname = \"a\"\n[[group]]\nname = \"b\"\nwindow = 8\nsinks = 2\n"
         "[run]\nseed = 7\nsteps = 123\ncheck = \"sampled\"\n"
         "[check]\ntouched_every = 5\nall_every = 50\n"
         "[workload]\nmost_sequences = 9\nswarm = true\nchunked_percent = 11\nfork_at_percent = 12\nopen_steps = 3\n"
         "longest = 77\n"
-        "[workload.mix]\nadmit = 60\nreserve = 40\n" +
+        "[workload.mix]\nadmit = 60\nreserve = 35\nreset_cache = 5\n" +
         prompt +
+        "[workload.prefixes]\ncount = 3\nzipf = 1.25\nshared_percent = 41\nreturning_percent = 22\n"
+        "edited_percent = 13\nforget_percent = 14\nremembered = 15\ntenants = 6\npriorities = 7\nalphabet = 18\n"
+        "[workload.prefixes.length]\ndistribution = \"edges\"\nmin = 4\nmax = 19\n"
         "[workload.chunk]\ndistribution = \"edges\"\nmin = 2\nmax = 8\n"
         "[workload.draft]\ndistribution = \"lognormal\"\nmedian = 4\nsigma = 0.5\nmin = 1\nmax = 6\n"
         "[workload.rewind]\ndistribution = \"uniform\"\nmin = 3\nmax = 3\n"
@@ -69,6 +73,10 @@ BOOST_AUTO_TEST_CASE(every_key_arrives) {
     BOOST_TEST((manager.window_release == WindowRelease::reserve));
     BOOST_TEST(manager.rewind_slack == 3);
     BOOST_TEST(!manager.prefix_cache.enabled);
+    BOOST_TEST((manager.prefix_cache.granularity == Granularity::token));
+    BOOST_TEST((manager.prefix_cache.policy == EvictionPolicy::lfu));
+    BOOST_TEST(manager.prefix_cache.constant_hash);
+    BOOST_TEST(manager.prefix_cache.most_pinned == 5);
     BOOST_REQUIRE(manager.groups.size() == 2U);
     BOOST_TEST(manager.groups[1].name == "b");
     BOOST_TEST(manager.groups[1].window == 8);
@@ -87,7 +95,21 @@ BOOST_AUTO_TEST_CASE(every_key_arrives) {
     BOOST_TEST(config.stress.open_steps == 3U);
     BOOST_TEST(config.stress.longest == 77);
     BOOST_TEST(config.stress.mix.percent[Mix::admit] == 60);
-    BOOST_TEST(config.stress.mix.percent[Mix::reserve] == 40);
+    BOOST_TEST(config.stress.mix.percent[Mix::reserve] == 35);
+    BOOST_TEST(config.stress.mix.percent[Mix::reset_cache] == 5);
+    const invariants::Sharing& sharing = config.stress.sharing;
+    BOOST_TEST(sharing.count == 3U);
+    BOOST_TEST(sharing.zipf == 1.25);
+    BOOST_TEST(sharing.shared_percent == 41);
+    BOOST_TEST(sharing.returning_percent == 22);
+    BOOST_TEST(sharing.edited_percent == 13);
+    BOOST_TEST(sharing.forget_percent == 14);
+    BOOST_TEST(sharing.remembered == 15U);
+    BOOST_TEST(sharing.tenants == 6U);
+    BOOST_TEST(sharing.priorities == 7U);
+    BOOST_TEST(sharing.alphabet == 18);
+    BOOST_TEST((sharing.length.kind == LengthDistribution::Kind::edges));
+    BOOST_TEST(sharing.length.max == 19);
     BOOST_TEST((config.stress.prompt.kind == LengthDistribution::Kind::uniform));
     BOOST_TEST(config.stress.prompt.max == 9);
     BOOST_TEST((config.stress.chunk.kind == LengthDistribution::Kind::edges));
@@ -141,7 +163,9 @@ BOOST_AUTO_TEST_CASE(groups_and_managers_that_make_no_sense_are_refused) {
     BOOST_TEST(refused("[prefix_cache]\nenabled = 1\n") ==
                "c.toml:5:11: 'enabled' in [prefix_cache] must be a boolean, not an integer");
     BOOST_TEST(refused("[prefix_cache]\npolicy = \"fifo\"\n") ==
-               "c.toml:5:10: 'policy' in [prefix_cache] must be 'lru', not 'fifo'");
+               "c.toml:5:10: 'policy' in [prefix_cache] must be 'lru' or 'lfu', not 'fifo'");
+    BOOST_TEST(refused("[prefix_cache]\nmost_pinned = 17\n") ==
+               "c.toml:5:15: 'most_pinned' in [prefix_cache] must be 0..16, got 17");
 }
 
 BOOST_AUTO_TEST_CASE(a_mix_that_does_not_sum_to_100_is_refused_with_its_sum) {
@@ -185,6 +209,29 @@ BOOST_AUTO_TEST_CASE(distributions_that_make_no_sense_are_refused) {
                "c.toml:10:10: 'median' in [workload.prompt] must be 1..16777216, got 0");
     BOOST_TEST(with("distribution = \"trace\"\nmin = 1\nmax = 3\ncolumn = \"context\"\nfile = \"none.csv\"\n") ==
                "none.csv:1:1: cannot be opened: No such file or directory");
+}
+
+BOOST_AUTO_TEST_CASE(prefixes_that_make_no_sense_are_refused) {
+    const auto with = [](const std::string& keys) {
+        return refused("[workload.mix]\nadmit = 100\n" + prompt + "[workload.prefixes]\n" + keys);
+    };
+    BOOST_TEST(with("").empty());
+    BOOST_TEST(with("shared_percent = 60\nreturning_percent = 30\nedited_percent = 11\n") ==
+               "c.toml:10:1: shared_percent, returning_percent and edited_percent of [workload.prefixes] sum to 101, "
+               "to more than 100");
+    BOOST_TEST(with("shared_percent = 101\n") ==
+               "c.toml:11:18: 'shared_percent' in [workload.prefixes] must be 0..100, got 101");
+    BOOST_TEST(with("shared_percent = 10\ncount = 0\n") ==
+               "c.toml:12:9: 'count' in [workload.prefixes] must be 1..65536, got 0");
+    BOOST_TEST(with("shared_percent = 10\n") == "c.toml:10:1: 'length' is missing in [workload.prefixes]");
+    BOOST_TEST(with("count = 1\n[workload.prefixes.length]\ndistribution = \"uniform\"\nmin = 0\n") ==
+               "c.toml:14:7: 'min' in [workload.prefixes.length] must be 1..16777216, got 0");
+    BOOST_TEST(with("zipf = -1\n") == "c.toml:11:8: 'zipf' in [workload.prefixes] must be 0..10, got -1");
+    BOOST_TEST(with("zipf = \"1\"\n") == "c.toml:11:8: 'zipf' in [workload.prefixes] must be a number, not a string");
+    BOOST_TEST(with("tenants = 0\n") == "c.toml:11:11: 'tenants' in [workload.prefixes] must be 1..65536, got 0");
+    BOOST_TEST(with("priorites = 2\n") ==
+               "c.toml:11:1: unknown key 'priorites' in [workload.prefixes]; did you mean 'priorities'?");
+    BOOST_TEST(with("returning_percent = 5\n").find("'chunk' is missing") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(runs_that_make_no_sense_are_refused) {

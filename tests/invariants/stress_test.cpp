@@ -18,17 +18,19 @@ using boost::test_tools::per_element;
 
 LengthDistribution between(Length min, Length max) { return {LengthDistribution::Kind::uniform, min, max, 1, 0, {}}; }
 
-// Every kind of operation on three kinds of groups, in a pool that is often full.
+// Every kind of operation on three kinds of groups, in a pool that is often full; prompts that share prefixes.
 StressConfig mixed() {
     StressConfig config;
     config.manager = testing::plain(4, 60);
+    config.manager.prefix_cache.enabled = true;
+    config.manager.prefix_cache.most_pinned = 10;
     config.manager.rewind_slack = 3;
     config.manager.groups = {{"full", 0, 0}, {"swa", 9, 0}, {"sinks", 6, 5}};
     config.seed = testing::seed();
     config.steps = 2000;
     config.check = CheckMode::off;
     config.most_sequences = 12;
-    config.mix.percent = {10, 20, 15, 10, 8, 4, 8, 6, 8, 4, 3, 4};
+    config.mix.percent = {12, 16, 11, 8, 7, 4, 7, 5, 7, 4, 3, 4, 2, 2, 2, 3, 2, 1};
     config.prompt = between(1, 30);
     config.chunk = between(1, 8);
     config.draft = between(1, 6);
@@ -36,6 +38,16 @@ StressConfig mixed() {
     config.chunked_percent = 30;
     config.fork_at_percent = 30;
     config.longest = 60;
+    config.sharing = {.count = 3,
+                      .length = between(3, 20),
+                      .shared_percent = 40,
+                      .returning_percent = 20,
+                      .edited_percent = 10,
+                      .forget_percent = 20,
+                      .remembered = 8,
+                      .tenants = 2,
+                      .priorities = 2,
+                      .alphabet = 100};
     return config;
 }
 
@@ -61,6 +73,8 @@ BOOST_AUTO_TEST_CASE(equal_configs_give_equal_runs_in_every_check_mode) {
         BOOST_TEST(report.tried == off.tried, per_element());
         BOOST_TEST(report.succeeded == off.succeeded, per_element());
         BOOST_TEST(report.utilisation == off.utilisation);
+        BOOST_TEST(report.events.stored == off.events.stored);
+        BOOST_TEST(report.index_entries == off.index_entries);
         BOOST_TEST((report.checks > 0) == (mode != CheckMode::off));
     }
 }
@@ -143,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_pool_that_is_nearly_always_full_does_not_stop_the_run) {
         config.prompt = between(1, 6);
         config.steps = 1000;
         // Nothing in the mix gives a block back: only the run itself can make room.
-        config.mix.percent = {30, 30, 20, 0, 0, 0, 10, 0, 0, 10, 0, 0};
+        config.mix.percent = {30, 30, 20, 0, 0, 0, 10, 0, 0, 10};
         const StressReport report = stress(config);
         expect_sound(report.violation);
         BOOST_TEST(sum(report.tried) == config.steps);
@@ -176,7 +190,7 @@ BOOST_AUTO_TEST_CASE(one_sequence_at_a_time_is_enough) {
 
 BOOST_AUTO_TEST_CASE(a_sequence_beyond_the_longest_is_released) {
     StressConfig config = mixed();
-    config.mix.percent = {10, 90, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    config.mix.percent = {10, 90};
     config.manager = testing::plain(4, 1000);
     config.longest = 40;
     const StressReport report = stress(config);
@@ -196,6 +210,60 @@ BOOST_AUTO_TEST_CASE(every_provoked_error_is_the_one_that_was_wanted) {
     BOOST_TEST(report.tried[Mix::invalid] > 1000);
     BOOST_TEST(report.refused_other == report.tried[Mix::invalid]);
     BOOST_TEST(report.succeeded[Mix::invalid] == report.tried[Mix::invalid]);
+}
+
+// --- prefixes -------------------------------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(shared_prefixes_are_hit_and_evicted_and_the_index_is_the_sum_of_its_events) {
+    StressConfig config = mixed();
+    config.check = CheckMode::every;
+    const StressReport report = stress(config);
+    expect_sound(report.violation);
+    BOOST_TEST(report.statistics.hit_tokens > report.statistics.queried_tokens / 20);
+    BOOST_TEST(report.statistics.evicted_blocks > 100U);
+    BOOST_TEST(report.refused_pins > 0);
+    BOOST_TEST(report.events.stored > 0U);
+    // Entries are physical copies, events are contents: several copies may share one.
+    BOOST_TEST(report.index_entries >= report.events.stored - report.events.removed - report.events.cleared);
+}
+
+BOOST_AUTO_TEST_CASE(what_has_nothing_in_common_or_no_cache_hits_nothing) {
+    StressConfig alone = mixed();
+    alone.sharing = {};
+    BOOST_TEST(stress(alone).statistics.hit_tokens == 0U);
+    StressConfig off = mixed();
+    off.manager.prefix_cache.enabled = false;
+    const StressReport report = stress(off);
+    expect_sound(report.violation);
+    BOOST_TEST(report.statistics.hit_tokens == 0U);
+    BOOST_TEST(report.index_entries == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_constant_hash_changes_nothing) {
+    for (const Granularity granularity : {Granularity::block, Granularity::token}) {
+        StressConfig config = mixed();
+        config.manager.prefix_cache.granularity = granularity;
+        const StressReport report = stress(config);
+        config.manager.prefix_cache.constant_hash = true;
+        const StressReport constant = stress(config);
+        BOOST_TEST(constant.digest == report.digest);
+        BOOST_TEST(constant.statistics.hit_tokens == report.statistics.hit_tokens);
+        BOOST_TEST(constant.statistics.evicted_blocks == report.statistics.evicted_blocks);
+        BOOST_TEST(constant.events.removed == report.events.removed);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(every_policy_and_granularity_holds_under_every_check) {
+    StressConfig config = mixed();
+    config.check = CheckMode::every;
+    config.steps = 800;
+    for (const EvictionPolicy policy : {EvictionPolicy::lru, EvictionPolicy::lfu}) {
+        for (const Granularity granularity : {Granularity::block, Granularity::token}) {
+            config.manager.prefix_cache.policy = policy;
+            config.manager.prefix_cache.granularity = granularity;
+            expect_sound(stress(config).violation);
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(progress_ends_with_everything_done) {
@@ -222,7 +290,7 @@ BOOST_AUTO_TEST_CASE(an_operation_that_makes_sense_and_fails_is_a_fault) {
     for (const Error error :
          {Error::unknown_sequence, Error::invalid_argument, Error::not_reserved, Error::busy, Error::window_evicted}) {
         StressConfig config = mixed();
-        config.mix.percent = {100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        config.mix.percent = {100};
         StressGenerator generator(config);
         StressReport report;
         BOOST_TEST((generator.next().verb == Verb::admit));

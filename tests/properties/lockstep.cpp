@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kind_names[] = {
     "admit",        "admit_part", "reserve",  "reserve_batch", "commit",       "cancel",         "append",
     "append_batch", "fork",       "fork_at",  "truncate",      "release",      "step_begin",     "step_end",
-    "plan_prompt",  "plan_batch", "bind_row", "unbind_row",    "wrong_handle", "wrong_argument",
+    "plan_prompt",  "plan_batch", "bind_row", "unbind_row",    "wrong_handle", "wrong_argument", "admit_again",
+    "probe", "plan_again", "release_uncached", "evict", "uncache", "pin", "unpin", "reset_cache",
 };
 
 // More would only make the runs slower: everything happens between a few sequences.
@@ -24,7 +25,7 @@ constexpr std::size_t most_sequences = 7;
 
 std::ostream& operator<<(std::ostream& out, const Op& op) {
     return out << kind_names[static_cast<std::size_t>(op.kind)] << "(" << op.who << ", " << op.much << ", " << op.which
-               << ")";
+               << ", " << op.tokens << ")";
 }
 
 std::string describe(const Config& config) {
@@ -32,25 +33,15 @@ std::string describe(const Config& config) {
     out << "block_size " << config.block_size << ", blocks " << config.blocks << ", watermark " << config.watermark
         << ", max_length " << config.max_length << ", slack " << config.rewind_slack << ", release at "
         << (config.window_release == WindowRelease::commit ? "commit" : "reserve") << ", cache "
-        << (config.prefix_cache.enabled ? "on" : "off");
+        << (config.prefix_cache.enabled ? "on" : "off")
+        << (config.prefix_cache.granularity == Granularity::token ? ", by token" : "")
+        << (config.prefix_cache.policy == EvictionPolicy::lfu ? ", lfu" : "")
+        << (config.prefix_cache.constant_hash ? ", constant hash" : "") << ", most pinned "
+        << config.prefix_cache.most_pinned;
     for (const GroupConfig& group : config.groups) {
         out << ", (window " << group.window << ", sinks " << group.sinks << ")";
     }
     return out.str();
-}
-
-Reached& Reached::operator+=(const Reached& more) {
-    operations += more.operations;
-    later += more.later;
-    never += more.never;
-    window_evicted += more.window_evicted;
-    busy += more.busy;
-    copies += more.copies;
-    holes += more.holes;
-    missing_cells += more.missing_cells;
-    fenced += more.fenced;
-    idle_sources += more.idle_sources;
-    return *this;
 }
 
 Lockstep::Lockstep(const Config& config) : config_(config), kv_(config), twin_(config), model_(config) {
@@ -80,10 +71,16 @@ std::vector<Ask> Lockstep::pick_batch(const Op& op) const {
     return batch;
 }
 
+int Lockstep::draw(int below) {
+    drawn_ = drawn_ * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<int>((drawn_ >> 33U) % static_cast<std::uint64_t>(below));
+}
+
+// Few different ones, so that equal histories are met all the time.
 std::vector<Token> Lockstep::next_tokens(Length count) {
     std::vector<Token> tokens;
     for (Length i = 0; i < count; ++i) {
-        tokens.push_back(next_token_++);
+        tokens.push_back(draw(8) == 0 ? 2 : draw(3) / 2);
     }
     return tokens;
 }
@@ -100,18 +97,31 @@ std::vector<Reservation> Lockstep::reservations(const std::vector<Ask>& batch) c
 
 void Lockstep::apply(const Op& op) {
     std::ostringstream text;
-    text << op << " (operation " << reached_.operations << ")";
+    text << op << " (operation " << reached_["operations"] << ")";
     now_ = text.str();
-    ++reached_.operations;
+    ++reached_["operations"];
+    drawn_ = static_cast<std::uint64_t>(op.tokens);
     const std::optional<Name> name = pick(op.who);
     switch (op.kind) {
-        case Kind::admit: apply_admit(1 + op.much % 14, std::nullopt); break;
-        case Kind::admit_part: apply_admit(1 + op.much % 14, op.which % 8); break;
+        case Kind::admit: apply_admit(new_prompt(1 + op.much % 20)); break;
+        case Kind::admit_part: {
+            ModelPrompt prompt = op.who % 2 == 0 ? new_prompt(1 + op.much % 20) : old_prompt();
+            prompt.compute = op.which % 8;
+            apply_admit(prompt);
+            break;
+        }
+        case Kind::admit_again: apply_admit(old_prompt()); break;
+        case Kind::probe:
+        case Kind::evict:
+        case Kind::pin:
+        case Kind::unpin:
+        case Kind::reset_cache: apply_cache(op); break;
         case Kind::reserve_batch:
         case Kind::append_batch: apply_batch(op); break;
         case Kind::step_begin:
         case Kind::step_end: apply_step(op); break;
         case Kind::plan_prompt:
+        case Kind::plan_again:
         case Kind::plan_batch: apply_plan(op); break;
         case Kind::wrong_handle: apply_wrong_handle(op); break;
         default:
@@ -122,19 +132,21 @@ void Lockstep::apply(const Op& op) {
     compare_all();
 }
 
-void Lockstep::apply_admit(Length count, std::optional<Length> compute) {
+void Lockstep::apply_admit(const ModelPrompt& prompt) {
     if (handles_.size() >= most_sequences) {
-        return apply_release(*pick(static_cast<int>(count)));
+        return apply_release(*pick(draw(64)));
     }
-    const std::vector<Token> prompt = next_tokens(count);
-    const Answer answer = model_.admit(next_name_, prompt, compute);
-    const auto got = both([&](Manager& kv) { return kv.admit({.tokens = prompt, .compute = compute}); });
+    const Spoken spoken(prompt);
+    const Answer answer = model_.admit(next_name_, prompt);
+    const auto got = both([&](Manager& kv) { return kv.admit(spoken.prompt); });
     check_error(got, answer);
+    remember(prompt);
     if (got.has_value()) {
-        check_equal(got->cached_tokens, 0, "cached_tokens");
+        check_equal(got->cached_tokens, answer.cached, "cached_tokens");
         check_step(expected<Step>(got->step), answer);
         handles_[next_name_] = got->sequence;
         ++next_name_;
+        count_what_a_prompt_meets(prompt, *got);
     }
 }
 
@@ -176,6 +188,8 @@ void Lockstep::apply_to(Name name, const Op& op) {
         case Kind::fork: return apply_fork(name, std::nullopt);
         case Kind::fork_at: return apply_fork(name, std::max<Length>(0, sequence.length() - op.much % 6));
         case Kind::release: return apply_release(name);
+        case Kind::release_uncached: return apply_release(name, false);
+        case Kind::uncache: return apply_uncache(name, op);
         case Kind::wrong_argument: return apply_wrong_argument(name, op);
         default: apply_row(name, op);
     }
@@ -194,10 +208,18 @@ void Lockstep::apply_fork(Name parent, std::optional<Length> at) {
     }
 }
 
-void Lockstep::apply_release(Name name) {
+void Lockstep::apply_release(Name name, bool keep_cached) {
     const SequenceHandle handle = handles_.at(name);
-    const Answer answer = model_.release(name);
-    check_error(both([&](Manager& kv) { return kv.release(handle); }), answer);
+    const ModelSequence& ended = model_.sequences().at(name);
+    if (ended.length() > 0) {
+        ModelPrompt history{.tokens = {}, .compute = {}, .scope = ended.scope, .pictures = ended.pictures};
+        for (const ModelCell& cell : ended.history) {
+            history.tokens.push_back(cell.token);
+        }
+        remember(history);
+    }
+    const Answer answer = model_.release(name, keep_cached);
+    check_error(both([&](Manager& kv) { return kv.release(handle, keep_cached); }), answer);
     handles_.erase(name);
     ended_.push_back(handle);
     std::erase_if(rows_, [&](const auto& row) { return row.first.first == name; });
@@ -230,6 +252,11 @@ void Lockstep::apply_plan(const Op& op) {
         const Length count = 1 + op.much % 40;
         const Length chunk = op.which % 7;
         check_plan(kv_.plan_prompt(count, chunk), model_.plan_prompt(count, chunk));
+    } else if (op.kind == Kind::plan_again) {
+        const ModelPrompt prompt = old_prompt();
+        const Length chunk = op.which % 7;
+        const auto got = kv_.plan_prompt(Spoken(prompt).prompt, chunk);
+        check_plan(got, model_.plan_prompt(prompt, chunk));
     } else if (const std::vector<Ask> batch = pick_batch(op); !batch.empty()) {
         check_plan(kv_.plan(reservations(batch)), model_.plan(batch).first);
     }
@@ -281,13 +308,14 @@ void Lockstep::apply_row(Name name, const Op& op) {
 void Lockstep::finish() {
     now_ = "at the end";
     while (!model_.open_steps().empty()) {
-        apply_step({Kind::step_end, 0, 0, 0});
+        apply_step({Kind::step_end, 0, 0, 0, 0});
     }
     while (!handles_.empty()) {
         apply_release(handles_.begin()->first);
         compare_all();
     }
-    check_equal(kv_.pool().idle_blocks(), config_.blocks, "idle blocks when everything has ended");
+    const auto pinned = static_cast<std::int64_t>(model_.pinned());
+    check_equal(kv_.pool().idle_blocks(), config_.blocks - pinned, "idle blocks when everything has ended");
 }
 
 }  // namespace kvpane::testing

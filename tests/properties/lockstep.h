@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -37,6 +38,15 @@ enum class Kind : std::uint8_t {
     unbind_row,
     wrong_handle,
     wrong_argument,
+    admit_again,  // what ended or was asked for before, in whole or in part
+    probe,
+    plan_again,
+    release_uncached,
+    evict,
+    uncache,
+    pin,
+    unpin,
+    reset_cache,
 };
 
 // One operation of a random run. What the numbers mean depends on the state in which it is applied: an operation always
@@ -46,6 +56,7 @@ struct Op {
     int who = 0;
     int much = 0;
     int which = 0;
+    int tokens = 0;  // from which the tokens are drawn
 };
 
 std::ostream& operator<<(std::ostream& out, const Op& op);
@@ -56,24 +67,11 @@ struct Disagreement : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// What a run has been through; a run that reaches nothing proves nothing.
-struct Reached {
-    std::uint64_t operations = 0;
-    std::uint64_t later = 0;
-    std::uint64_t never = 0;
-    std::uint64_t window_evicted = 0;
-    std::uint64_t busy = 0;
-    std::uint64_t copies = 0;
-    std::uint64_t holes = 0;          // operations after which some table had a hole
-    std::uint64_t missing_cells = 0;  // operations after which a block was held whose first cells were gone
-    std::uint64_t fenced = 0;         // operations after which a block waited for a step
-    std::uint64_t idle_sources = 0;   // calls in which the source of a copy became idle
-
-    Reached& operator+=(const Reached& more);
-};
+// What a run has been through, by name, with the number of times; a run that reaches nothing proves nothing.
+using Reached = std::map<std::string, std::uint64_t>;
 
 // A Manager, a twin that gets the same calls, and the model, compared after every operation: errors, ids, slots,
-// copies, the queue, reference counts, exports, bound rows, digests.
+// copies, the queue, reference counts, what each block is known by, events, exports, bound rows, digests.
 class Lockstep {
 public:
     explicit Lockstep(const Config& config);
@@ -93,15 +91,35 @@ private:
         std::vector<std::int32_t> of_twin;
     };
 
+    // A prompt in the words of the Manager.
+    struct Spoken {
+        explicit Spoken(const ModelPrompt& model);
+        std::vector<ExternalContent> extra;
+        Prompt prompt;
+    };
+    struct Stored {
+        std::uint64_t parent = 0;
+        std::vector<Token> tokens;
+        friend auto operator<=>(const Stored&, const Stored&) = default;
+    };
+
+    int draw(int below);
+    ModelPrompt new_prompt(Length count);
+    ModelPrompt old_prompt();
+    void remember(const ModelPrompt& prompt);
     std::optional<Name> pick(int who) const;
     std::vector<Ask> pick_batch(const Op& op) const;
     std::vector<Token> next_tokens(Length count);
     std::vector<Reservation> reservations(const std::vector<Ask>& batch) const;
 
-    void apply_admit(Length count, std::optional<Length> compute);
+    void apply_admit(const ModelPrompt& prompt);
+    void apply_cache(const Op& op);
+    void apply_pin(const Op& op);
+    void apply_uncache(Name name, const Op& op);
+    void count_what_a_prompt_meets(const ModelPrompt& prompt, const Admission& got);
     void apply_to(Name name, const Op& op);
     void apply_fork(Name parent, std::optional<Length> at);
-    void apply_release(Name name);
+    void apply_release(Name name, bool keep_cached = true);
     void apply_batch(const Op& op);
     void apply_plan(const Op& op);
     void apply_step(const Op& op);
@@ -124,6 +142,9 @@ private:
 
     void compare_all();
     void compare_pool();
+    void compare_contents();
+    void compare_events();
+    void compare_totals();
     void compare_table(Name name, std::uint32_t group);
     void compare_slots(Name name, std::uint32_t group);
     void compare_csr(std::uint32_t group);
@@ -140,8 +161,12 @@ private:
     std::string now_;  // the operation, for messages
     Reached reached_;
     Name next_name_ = 0;
-    Token next_token_ = 0;
     std::uint64_t next_step_ = 1;
+    std::uint64_t next_event_ = 1;
+    std::uint64_t drawn_ = 0;
+    std::vector<ModelPrompt> remembered_;
+    std::map<std::uint64_t, Stored> ever_stored_;                      // by content
+    std::set<std::pair<std::uint32_t, std::uint64_t>> stored_;         // (group, content): what can be hit now
 };
 
 }  // namespace kvpane::testing

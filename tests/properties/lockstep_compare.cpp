@@ -31,10 +31,10 @@ void Lockstep::check_step(const expected<Step>& got, const Answer& answer) {
     for (const ModelCopy& copy : answer.copies) {
         copies.push_back({GroupId{copy.group}, BlockId{copy.source}, BlockId{copy.destination},
                           static_cast<std::uint32_t>(copy.cells)});
-        reached_.idle_sources += model_.refs(copy.source) == 0 ? 1U : 0U;
+        reached_["idle sources"] += model_.refs(copy.source) == 0 ? 1U : 0U;
     }
     check_equal(got->copies, copies, "copies");
-    reached_.copies += copies.size();
+    reached_["copies"] += copies.size();
 }
 
 void Lockstep::check_plan(const expected<Plan>& got, const Plan& plan) {
@@ -50,6 +50,11 @@ void Lockstep::check_plan(const expected<Plan>& got, const Plan& plan) {
 
 void Lockstep::compare_all() {
     compare_pool();
+    compare_totals();
+    if (config_.prefix_cache.enabled) {
+        compare_contents();
+        compare_events();
+    }
     check_equal(kv_.sequences(), model_.sequences().size(), "sequences alive");
     bool hole = false;
     bool missing = false;
@@ -65,9 +70,9 @@ void Lockstep::compare_all() {
             missing = missing || model_.first_resident(name, group) % config_.block_size != 0;
         }
     }
-    reached_.holes += hole ? 1U : 0U;
-    reached_.missing_cells += missing ? 1U : 0U;
-    reached_.fenced += model_.fenced() > 0 ? 1U : 0U;
+    reached_["holes"] += hole ? 1U : 0U;                // operations after which some table had a hole
+    reached_["missing cells"] += missing ? 1U : 0U;     // a block was held whose first cells were gone
+    reached_["fenced"] += model_.fenced() > 0 ? 1U : 0U;  // a block waited for a step
     for (std::uint32_t group = 0; group < model_.groups(); ++group) {
         compare_csr(group);
         compare_padded(group);
@@ -86,8 +91,10 @@ void Lockstep::compare_pool() {
         check(queue.size() <= pool.blocks(), "the free queue does not end");
     }
     check_equal(queue, model_.queue(), "free queue");
-    check_equal(pool.free_blocks(), model_.queue().size(), "free blocks");
-    check_equal(pool.cached_blocks(), 0U, "cached blocks");
+    check_equal(pool.cached_blocks(), model_.cached(), "cached blocks");
+    check_equal(pool.pinned_blocks(), model_.pinned(), "pinned blocks");
+    check_equal(pool.free_blocks() + pool.cached_blocks() + pool.live_blocks() + pool.fenced_blocks(), pool.blocks(),
+                "the partition of the pool");
     check_equal(pool.fenced_blocks(), model_.fenced(), "fenced blocks");
     check_equal(pool.live_blocks(), model_.live(), "live blocks");
     for (std::uint32_t block = 1; block <= pool.blocks(); ++block) {

@@ -21,7 +21,7 @@ Answer refusal(Error error) {
 
 // --- verdicts -------------------------------------------------------------------------------------------------------
 
-// Everybody else is gone, and the open steps have ended.
+// Everybody else is gone, the open steps have ended, and nothing is cached.
 void Model::leave_only(const std::set<Name>& names) {
     while (!open_.empty()) {
         step_end(*open_.begin());
@@ -34,6 +34,7 @@ void Model::leave_only(const std::set<Name>& names) {
             at = sequences_.erase(at);
         }
     }
+    empty_cache();
 }
 
 template <class Play>
@@ -87,31 +88,58 @@ std::optional<Error> Model::refused(const std::vector<Ask>& batch) const {
 
 // --- operations -----------------------------------------------------------------------------------------------------
 
-Answer Model::admit(Name name, std::span<const Token> prompt, std::optional<Length> compute) {
-    if (prompt.empty() || any_negative(prompt) || compute.value_or(0) < 0) {
-        return refusal(Error::invalid_argument);
+std::optional<Error> Model::unsound(const ModelPrompt& prompt) {
+    if (prompt.tokens.empty() || any_negative(prompt.tokens) || prompt.compute.value_or(0) < 0) {
+        return Error::invalid_argument;
     }
-    const auto count = static_cast<Length>(prompt.size());
+    Length behind = 0;
+    for (const Picture& picture : prompt.pictures) {
+        const Length end = picture.at + picture.count;
+        if (picture.at < behind || picture.count < 1 || end > static_cast<Length>(prompt.tokens.size())) {
+            return Error::invalid_argument;
+        }
+        behind = end;
+    }
+    return std::nullopt;
+}
+
+Answer Model::play_admission(Name name, const ModelPrompt& prompt, const ModelMatch& match) {
+    const auto count = static_cast<Length>(prompt.tokens.size());
+    const Length written = std::min(count - match.cut, prompt.compute.value_or(count));
+    const Length left_free = sequences_.empty() ? 0 : config_.watermark;
+    ModelSequence& sequence = sequences_[name];
+    sequence.name = name;
+    adopt(sequence, match, prompt);
+    Answer answer;
+    answer.slots.resize(groups());
+    answer.cached = match.cut;
+    hand_out(sequence, written, answer, &match);
+    if (static_cast<Length>(queue_.size()) < left_free) {
+        throw NoRoom{};
+    }
+    const auto first = prompt.tokens.begin() + static_cast<std::ptrdiff_t>(match.cut);
+    write(sequence, std::vector<Token>(first, first + static_cast<std::ptrdiff_t>(written)));
+    return answer;
+}
+
+Answer Model::admit(Name name, const ModelPrompt& prompt) {
+    if (const auto error = unsound(prompt)) {
+        return refusal(*error);
+    }
+    const auto count = static_cast<Length>(prompt.tokens.size());
     if (config_.max_length != 0 && count > config_.max_length) {
         return refusal(Error::never);
     }
-    const Length written = std::min(count, compute.value_or(count));
-    return attempt({}, [&](Model& model) {
-        const Length needed = model.blocks_for(written) * Length{model.groups()};
-        const Length left_free = model.sequences_.empty() ? 0 : model.config_.watermark;
-        if (static_cast<Length>(model.queue_.size()) < needed + left_free) {
-            throw NoRoom{};
-        }
-        ModelSequence& sequence = model.sequences_[name];
-        sequence.tables.resize(model.groups());
-        Answer answer;
-        answer.slots.resize(model.groups());
-        if (written > 0) {
-            model.hand_out(sequence, written, answer);
-            model.write(sequence, prompt.first(static_cast<std::size_t>(written)));
-        }
-        return answer;
+    const ModelMatch match = find(prompt, count - 1);
+    const Answer answer = attempt({}, [&](Model& model) {
+        const bool alone = model.sequences_.empty() && model.entries() == 0;
+        return model.play_admission(name, prompt, alone ? model.find(prompt, 0) : match);
     });
+    if (!answer.error && config_.prefix_cache.enabled) {
+        totals_.queried += prompt.tokens.size();
+        totals_.hit += static_cast<std::uint64_t>(match.cut);
+    }
+    return answer;
 }
 
 Answer Model::reserve(const std::vector<Ask>& batch) {
@@ -212,7 +240,8 @@ Answer Model::fork(Name parent, Name child, std::optional<Length> at) {
         }
     }
     cut(copy, length);
-    copy.history.resize(static_cast<std::size_t>(length));
+    forget(copy, length);
+    copy.name = child;
     sequences_[child] = copy;
     return {};
 }
@@ -226,12 +255,25 @@ Answer Model::truncate(Name name, Length length) {
         return refusal(Error::window_evicted);
     }
     cut(sequence, length);
-    sequence.history.resize(static_cast<std::size_t>(length));
+    forget(sequence, length);
     return {};
 }
 
-Answer Model::release(Name name) {
-    cut(sequences_.at(name), 0);
+Answer Model::release(Name name, bool keep_cached) {
+    ModelSequence& sequence = sequences_.at(name);
+    if (keep_cached) {
+        publish_tails(sequence);
+    } else {
+        for (const ModelTable& table : sequence.tables) {
+            for (const std::uint32_t id : table.ids) {
+                const ModelBlock& block = blocks_[id];
+                if (block.content != nullptr && block.filled_by == name && block.pins == 0) {
+                    withdraw(id);
+                }
+            }
+        }
+    }
+    cut(sequence, 0);
     sequences_.erase(name);
     return {};
 }
@@ -269,73 +311,5 @@ Answer Model::bind_row(Name name, std::uint32_t group, std::uint32_t entries) {
 }
 
 void Model::unbind_row(Name name, std::uint32_t group) { sequences_.at(name).tables[group].row_entries.reset(); }
-
-// --- plans ----------------------------------------------------------------------------------------------------------
-
-// Feeds a new sequence now, chunk by chunk; what the windows drop on the way is fenced while a step is open. Returns
-// the most blocks that it used up at once.
-std::int64_t Model::feed(Length count, Length chunk) {
-    ModelSequence sequence;
-    sequence.tables.resize(groups());
-    const std::size_t room = queue_.size();
-    std::int64_t peak = 0;
-    while (sequence.length() < count) {
-        const Length cells = std::min(chunk == 0 ? count : chunk, count - sequence.length());
-        const Length left_free = sequence.length() == 0 && !sequences_.empty() ? config_.watermark : 0;
-        Answer answer;
-        answer.slots.resize(groups());
-        hand_out(sequence, cells, answer);
-        if (static_cast<Length>(queue_.size()) < left_free) {
-            throw NoRoom{};
-        }
-        peak = std::max(peak, static_cast<std::int64_t>(room - queue_.size()));
-        write(sequence, std::vector<Token>(static_cast<std::size_t>(cells)));
-    }
-    return peak;
-}
-
-Plan Model::plan_prompt(Length count, Length chunk) const {
-    Config roomy = config_;
-    roomy.blocks = blocks_for(count) * Length{groups()};
-    Plan plan;
-    plan.blocks_needed = Model(roomy).feed(count, chunk);
-    const bool too_long = config_.max_length != 0 && count > config_.max_length;
-    if (too_long || plan.blocks_needed > config_.blocks) {
-        plan.verdict = Verdict::never;
-        return plan;
-    }
-    try {
-        Model(*this).feed(count, chunk);
-    } catch (const NoRoom&) {
-        plan.verdict = Verdict::later;
-    }
-    return plan;
-}
-
-std::pair<Plan, std::optional<Error>> Model::plan(const std::vector<Ask>& batch) const {
-    Plan plan;
-    Model tried = *this;
-    const Answer answer = tried.reserve(batch);
-    if (answer.error == Error::later) {
-        plan.verdict = Verdict::later;
-    } else if (answer.error == Error::never) {
-        plan.verdict = Verdict::never;
-    } else if (answer.error) {
-        return {plan, answer.error};
-    }
-    if (passes_a_limit(batch)) {
-        plan.blocks_needed = not_said;
-        return {plan, std::nullopt};
-    }
-    Model roomy = *this;  // so much room that nothing is capped
-    for (int more = 0; more < 10'000; ++more) {
-        roomy.queue_.push_back(static_cast<std::uint32_t>(roomy.refs_.size()));
-        roomy.refs_.push_back(0);
-    }
-    const Answer whole = roomy.reserve_all(batch);
-    plan.blocks_needed = whole.taken;
-    plan.copies = static_cast<std::int64_t>(whole.copies.size());
-    return {plan, std::nullopt};
-}
 
 }  // namespace kvpane::testing

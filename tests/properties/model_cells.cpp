@@ -6,9 +6,13 @@
 // How the model holds cells: blocks and their queue, windows, handing out and writing.
 namespace kvpane::testing {
 
-Model::Model(const Config& config) : config_(config), refs_(static_cast<std::size_t>(config.blocks) + 1) {
-    for (std::uint32_t block = 1; block < refs_.size(); ++block) {
-        queue_.push_back(block);
+Model::Model(const Config& config) : config_(config), refs_(1), blocks_(1) { add_blocks(config.blocks); }
+
+void Model::add_blocks(Length more) {
+    for (Length i = 0; i < more; ++i) {
+        queue_.push_back(static_cast<std::uint32_t>(refs_.size()));
+        refs_.push_back(0);
+        blocks_.emplace_back();
     }
 }
 
@@ -19,9 +23,18 @@ std::uint32_t Model::take() {
         throw NoRoom{};
     }
     const std::uint32_t block = queue_.front();
-    queue_.pop_front();
+    leave_queue(block);
+    if (blocks_[block].content != nullptr) {
+        withdraw(block);
+        ++totals_.evicted;
+    }
     refs_[block] = 1;
     return block;
+}
+
+void Model::leave_queue(std::uint32_t block) {
+    std::erase(queue_, block);
+    blocks_[block].place.reset();
 }
 
 // One batch, in the order in which it is given up.
@@ -42,14 +55,27 @@ void Model::give_back(const std::vector<std::uint32_t>& batch) {
     }
 }
 
-// None of these has content: to the front with the prefix cache on, to the end with it off.
+// What is known goes to the end of its rank, the rest to the front with the prefix cache on, to the end with it off. A
+// pinned block does not queue.
 void Model::join_queue(const std::vector<std::uint32_t>& batch) {
-    queue_.insert(config_.prefix_cache.enabled ? queue_.begin() : queue_.end(), batch.begin(), batch.end());
+    std::vector<std::uint32_t> unknown;
+    for (const std::uint32_t id : batch) {
+        ModelBlock& block = blocks_[id];
+        if (block.content == nullptr) {
+            unknown.push_back(id);
+        } else if (block.pins == 0) {
+            block.place = block.rank;
+            const auto behind = [&](std::uint32_t other) { return blocks_[other].place > block.place; };
+            queue_.insert(std::ranges::find_if(queue_, behind), id);
+        }
+    }
+    queue_.insert(config_.prefix_cache.enabled ? queue_.begin() : queue_.end(), unknown.begin(), unknown.end());
 }
 
 // Holders that will be left when the call has ended.
 std::size_t Model::holders(std::uint32_t block) const {
-    return refs_[block] - static_cast<std::size_t>(std::count(sources_.begin(), sources_.end(), block));
+    const auto pending = static_cast<std::size_t>(std::count(sources_.begin(), sources_.end(), block));
+    return refs_[block] - pending + (blocks_[block].pins > 0 ? 1 : 0);
 }
 
 // The source of a copy joins the queue after everything else that the call gives back.
@@ -108,6 +134,11 @@ void Model::cut(ModelSequence& sequence, Length length) {
     sequence.reserved = 0;
 }
 
+// The history from `length` on is gone, and the external content behind it.
+void Model::forget(ModelSequence& sequence, Length length) {
+    sequence.history.resize(static_cast<std::size_t>(length));
+}
+
 bool Model::needs_are_held(const ModelSequence& sequence, Length length) const {
     for (std::uint32_t group = 0; group < groups(); ++group) {
         for (Length position = 0; position < length; ++position) {
@@ -150,17 +181,34 @@ void Model::take_in_group(ModelSequence& sequence, std::uint32_t group, Length c
             answer.copies.push_back({group, id, destination, offset});
             sources_.push_back(id);
             id = destination;
+        } else if (blocks_[id].content != nullptr) {
+            withdraw(id);  // it is written again
+            ++totals_.withdrawn_by_writer;
         }
         table.cells.insert(position);
         answer.slots[group].push_back(Slot{id} * size() + offset);
     }
 }
 
-void Model::hand_out(ModelSequence& sequence, Length cells, Answer& answer) {
-    for (std::uint32_t group = 0; group < groups(); ++group) {
-        drop_below(sequence, group, need(group, sequence.length()) - config_.rewind_slack);
+// The new sequence's tail ends in somebody else's block: a private copy of its first cells.
+void Model::copy_tail(ModelSequence& sequence, std::uint32_t group, std::uint32_t source, Answer& answer) {
+    const std::uint32_t destination = take();
+    ++answer.taken;
+    answer.copies.push_back({group, source, destination, sequence.length() % size()});
+    sources_.push_back(source);
+    sequence.tables[group].ids.back() = destination;
+}
+
+void Model::hand_out(ModelSequence& sequence, Length cells, Answer& answer, const ModelMatch* match) {
+    if (cells > 0) {
+        for (std::uint32_t group = 0; group < groups(); ++group) {
+            drop_below(sequence, group, need(group, sequence.length()) - config_.rewind_slack);
+        }
     }
     for (std::uint32_t group = 0; group < groups(); ++group) {
+        if (match != nullptr && match->sources[group] != 0) {
+            copy_tail(sequence, group, match->sources[group], answer);
+        }
         take_in_group(sequence, group, cells, answer);
     }
     sequence.reserved += cells;
@@ -171,8 +219,13 @@ void Model::write(ModelSequence& sequence, std::span<const Token> tokens) {
     if (tokens.empty()) {
         return;
     }
-    sequence.history.insert(sequence.history.end(), tokens.begin(), tokens.end());
-    sequence.reserved -= static_cast<Length>(tokens.size());
+    for (const Token token : tokens) {
+        sequence.history.push_back(cell(token, sequence.length(), sequence.pictures));
+        sequence.reserved -= 1;
+        for (std::uint32_t group = 0; group < groups() && sequence.length() % size() == 0; ++group) {
+            publish(sequence, group, static_cast<std::size_t>(sequence.length() / size() - 1));
+        }
+    }
     if (config_.window_release != WindowRelease::commit) {
         return;
     }

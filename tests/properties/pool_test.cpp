@@ -24,8 +24,9 @@ struct PoolOp {
 };
 
 std::ostream& operator<<(std::ostream& out, const PoolOp& op) {
-    static constexpr const char* names[] = {"take",         "share",  "give_back",  "set_content",
-                                            "drop_content", "revive", "step_begin", "step_end"};
+    static constexpr const char* names[] = {"take",   "share",      "give_back", "set_content", "drop_content",
+                                            "revive", "step_begin", "step_end",  "set_rank",    "pin",
+                                            "unpin"};
     return out << names[op.kind] << "(" << op.which << ")";
 }
 
@@ -44,10 +45,13 @@ public:
             case 1: return on(live(), op, [&](auto id) { pool_.share(BlockId{id}), refs_[id] += 1; });
             case 2: return give_back(op);
             case 3: return on(live(), op, [&](auto id) { set_content(id, op.which); });
-            case 4: return on(known(), op, [&](auto id) { pool_.drop_content(BlockId{id}), content_.erase(id); });
-            case 5: return on(cached(), op, [&](auto id) { revive(id); });
+            case 4: return on(unpinned(), op, [&](auto id) { pool_.drop_content(BlockId{id}), content_.erase(id); });
+            case 5: return on(not_live(), op, [&](auto id) { revive(id); });
             case 6: return begin();
-            default: return end(op);
+            case 7: return end(op);
+            case 8: return on(live(), op, [&](auto id) { set_rank(id, op.which); });
+            case 9: return on(known(), op, [&](auto id) { pin(id); });
+            default: return on(pinned(), op, [&](auto id) { unpin(id); });
         }
     }
 
@@ -63,8 +67,13 @@ public:
             known_idle += is_known ? 1U : 0U;
             RC_ASSERT(pool_.state(BlockId{id}) == (is_known ? BlockState::cached : BlockState::free));
         }
+        for (const auto& [id, pins] : pins_) {
+            known_idle += is_idle(id) ? 1U : 0U;
+            RC_ASSERT(!is_idle(id) || pool_.state(BlockId{id}) == BlockState::cached);
+        }
         RC_ASSERT(pool_.cached_blocks() == known_idle);
-        RC_ASSERT(pool_.free_blocks() == queue_.size() - known_idle);
+        RC_ASSERT(pool_.idle_blocks() == queue_.size());
+        RC_ASSERT(pool_.pinned_blocks() == pins_.size());
         RC_ASSERT(pool_.live_blocks() == refs_.size());
         RC_ASSERT(pool_.fenced_blocks() == fenced_.size());
         RC_ASSERT(pool_.step_is_open() == !open_.empty());
@@ -73,6 +82,9 @@ public:
             const auto content = content_.find(id);
             RC_ASSERT(pool_.refs(BlockId{id}) == (refs == refs_.end() ? 0U : refs->second));
             RC_ASSERT(pool_.content(BlockId{id}) == (content == content_.end() ? no_content : content->second));
+            RC_ASSERT(pool_.pins(BlockId{id}) == (pins_.contains(id) ? pins_.at(id) : 0U));
+            RC_ASSERT(pool_.holders(BlockId{id}) == pool_.refs(BlockId{id}) + (pins_.contains(id) ? 1U : 0U));
+            RC_ASSERT(pool_.is_takeable(BlockId{id}) == (std::ranges::find(queue_, id) != queue_.end()));
         }
         for (const auto& [id, waits_for] : fenced_) {
             RC_ASSERT(pool_.state(BlockId{id}) == BlockState::fenced);
@@ -106,11 +118,32 @@ private:
         return out;
     }
 
-    Ids cached() const {
+    // Known, and held by nobody: in the queue, pinned or fenced.
+    Ids not_live() const {
         Ids out;
-        std::ranges::copy_if(queue_, std::back_inserter(out), [&](auto id) { return content_.contains(id); });
+        std::ranges::copy_if(known(), std::back_inserter(out), [&](auto id) { return !refs_.contains(id); });
         return out;
     }
+
+    Ids unpinned() const {
+        Ids out;
+        std::ranges::copy_if(known(), std::back_inserter(out), [&](auto id) { return !pins_.contains(id); });
+        return out;
+    }
+
+    Ids pinned() const {
+        Ids out;
+        for (const auto& [id, pins] : pins_) {
+            out.push_back(id);
+        }
+        return out;
+    }
+
+    bool is_idle(std::uint32_t id) const {
+        return !refs_.contains(id) && std::ranges::find(fenced_, id, &Fenced::first) == fenced_.end();
+    }
+
+    static Rank rank(int which) { return {which % 3 - 1, static_cast<std::uint32_t>(which / 3) % 2}; }
 
     void take() {
         if (queue_.empty()) {
@@ -118,6 +151,7 @@ private:
         }
         const std::uint32_t id = queue_.front();
         queue_.pop_front();
+        place_.erase(id);
         const auto taken = pool_.take();
         RC_ASSERT(taken.block == BlockId{id});
         RC_ASSERT(taken.evicted == (content_.contains(id) ? content_[id] : no_content));
@@ -128,13 +162,45 @@ private:
     void set_content(std::uint32_t id, int which) {
         if (!content_.contains(id)) {
             content_[id] = ContentId{1 + static_cast<std::uint32_t>(which) % 5};
-            pool_.set_content(BlockId{id}, content_[id]);
+            rank_[id] = rank(which);
+            pool_.make_rank(rank_[id]);
+            pool_.set_content(BlockId{id}, content_[id], rank_[id]);
         }
+    }
+
+    void set_rank(std::uint32_t id, int which) {
+        if (content_.contains(id)) {
+            rank_[id] = rank(which);
+            pool_.make_rank(rank_[id]);
+            pool_.set_rank(BlockId{id}, rank_[id]);
+        }
+    }
+
+    void pin(std::uint32_t id) {
+        pool_.pin(BlockId{id});
+        pins_[id] += 1;
+        leave_queue(id);
+    }
+
+    void unpin(std::uint32_t id) {
+        pool_.unpin(BlockId{id});
+        if (--pins_[id] == 0) {
+            pins_.erase(id);
+            if (is_idle(id)) {
+                join({id});
+            }
+        }
+    }
+
+    void leave_queue(std::uint32_t id) {
+        std::erase(queue_, id);
+        place_.erase(id);
     }
 
     void revive(std::uint32_t id) {
         pool_.revive(BlockId{id});
-        std::erase(queue_, id);
+        leave_queue(id);
+        std::erase_if(fenced_, [&](const Fenced& fenced) { return fenced.first == id; });
         refs_[id] = 1;
     }
 
@@ -167,16 +233,22 @@ private:
     }
 
     void join(const Ids& batch) {
-        auto front = queue_.begin();
+        Ids unknown;
         for (const std::uint32_t id : batch) {
-            if (cache_ && !content_.contains(id)) {
-                front = std::next(queue_.insert(front, id));
-            } else {
-                const auto offset = std::distance(queue_.begin(), front);
-                queue_.push_back(id);
-                front = std::next(queue_.begin(), offset);
+            if (pins_.contains(id)) {
+                continue;
             }
+            if (!content_.contains(id)) {
+                unknown.push_back(id);
+                continue;
+            }
+            place_[id] = rank_[id];
+            const auto behind = [&](auto other) { return place_.contains(other) && place_[other] > rank_[id]; };
+            queue_.insert(std::ranges::find_if(queue_, behind), id);
         }
+        const auto has_place = [&](auto other) { return place_.contains(other); };
+        const auto end = std::ranges::find_if(queue_, has_place);
+        queue_.insert(cache_ ? queue_.begin() : end, unknown.begin(), unknown.end());
     }
 
     void begin() {
@@ -210,13 +282,17 @@ private:
     std::deque<std::uint32_t> queue_;
     std::map<std::uint32_t, std::uint32_t> refs_;
     std::map<std::uint32_t, ContentId> content_;
+    std::map<std::uint32_t, Rank> rank_;
+    std::map<std::uint32_t, Rank> place_;  // in the queue; not for those that came back without content
+    std::map<std::uint32_t, std::uint32_t> pins_;
     std::vector<Fenced> fenced_;
     std::set<std::uint64_t> open_;
     std::uint64_t next_step_ = 0;
 };
 
 rc::Gen<PoolOp> any_pool_op() {
-    const auto kind = rc::gen::weightedElement<int>({{8, 0}, {2, 1}, {5, 2}, {4, 3}, {1, 4}, {2, 5}, {1, 6}, {2, 7}});
+    const auto kind = rc::gen::weightedElement<int>(
+        {{8, 0}, {2, 1}, {5, 2}, {4, 3}, {1, 4}, {3, 5}, {1, 6}, {2, 7}, {1, 8}, {2, 9}, {2, 10}});
     return rc::gen::apply(
         [](int k, int which) {
             return PoolOp{k, which};
