@@ -127,6 +127,7 @@ private:
         sharing.remembered = small(table.integer_or("remembered", sharing.remembered, {0, 65'536}));
         sharing.tenants = small(table.integer_or("tenants", 1, {1, 65'536}));
         sharing.priorities = small(table.integer_or("priorities", 1, {1, 65'536}));
+        sharing.priority_steps = small(table.integer_or("priority_steps", 0, {0, 65'536}));
         sharing.alphabet = static_cast<Token>(table.integer_or("alphabet", 0, {0, std::numeric_limits<Token>::max()}));
         read_distribution(table, "length", sharing.count > 0, sharing.length);
         table.finish();

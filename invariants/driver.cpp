@@ -187,7 +187,8 @@ Prompt Driver::prompt(const Operation& operation) {
             .compute = operation.compute,
             .scope = {scope.model, scope.lora, scope.lora_id, scope.tenant, scope.salt},
             .extra = extra_,
-            .priority = operation.priority};
+            .priority = operation.priority,
+            .priority_steps = operation.priority_steps};
 }
 
 Outcome Driver::on_the_cache(const Operation& operation) {

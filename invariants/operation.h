@@ -57,6 +57,7 @@ struct Operation {
     Length length = 0;                   // truncate
     std::vector<Length> blocks;          // uncache: logical blocks
     std::int64_t priority = 0;           // admit
+    std::uint64_t priority_steps = 0;    // admit: ended device steps until the priority is 0 again; 0 = never
     std::uint64_t step = 0;              // step_begin, step_end
     bool keep_cached = true;             // release
 };

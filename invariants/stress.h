@@ -68,7 +68,7 @@ inline constexpr std::array<const char*, Mix::kinds> mix_names = {
 // and what finds nothing to repeat, is new. With all three at 0 no history is remembered.
 struct Sharing {
     std::uint32_t count = 0;             // prefixes that many prompts begin with, as with a system prompt
-    LengthDistribution length;           // [tokens] of each of them
+    LengthDistribution length = {};      // [tokens] of each of them
     double zipf = 1;                     // the r-th of them is drawn as often as r^-zipf
     std::int64_t shared_percent = 0;     // one of them, then `prompt` tokens that are new
     std::int64_t returning_percent = 0;  // a known history, then `chunk` new tokens: the next turn of a chat
@@ -77,6 +77,7 @@ struct Sharing {
     std::uint32_t remembered = 64;       // histories of ended sequences that can come back
     std::uint32_t tenants = 1;           // scopes that the prompts come from: equal tokens, nothing in common
     std::uint32_t priorities = 1;        // priorities 0..priorities-1
+    std::uint32_t priority_steps = 0;    // a priority lasts so many ended device steps at most, or for ever; 0 = for ever
     Token alphabet = 0;                  // every token is one of 0..alphabet-1; 0 = any token
 };
 

@@ -254,6 +254,7 @@ void blank(Operation& operation) noexcept {
     operation.blocks.clear();
     operation.scope = {};
     operation.priority = 0;
+    operation.priority_steps = 0;
     operation.count = 0;
     operation.chunk = 0;
     operation.length = 0;

@@ -47,6 +47,7 @@ StressConfig mixed() {
                       .remembered = 8,
                       .tenants = 2,
                       .priorities = 2,
+                      .priority_steps = 3,
                       .alphabet = 100};
     return config;
 }

@@ -255,6 +255,9 @@ void Lockstep::apply_plan(const Op& op) {
     } else if (op.kind == Kind::plan_again) {
         const ModelPrompt prompt = old_prompt();
         const Length chunk = op.which % 7;
+        std::ostringstream text;
+        text << now_ << ", cached " << model_.probe(prompt).cached << " of " << prompt.tokens.size();
+        now_ = text.str();
         const auto got = kv_.plan_prompt(Spoken(prompt).prompt, chunk);
         check_plan(got, model_.plan_prompt(prompt, chunk));
     } else if (const std::vector<Ask> batch = pick_batch(op); !batch.empty()) {

@@ -108,7 +108,6 @@ Answer Model::play_admission(Name name, const ModelPrompt& prompt, const ModelMa
     const Length written = std::min(count - match.cut, prompt.compute.value_or(count));
     const Length left_free = sequences_.empty() ? 0 : config_.watermark;
     ModelSequence& sequence = sequences_[name];
-    sequence.name = name;
     adopt(sequence, match, prompt);
     Answer answer;
     answer.slots.resize(groups());
@@ -241,7 +240,7 @@ Answer Model::fork(Name parent, Name child, std::optional<Length> at) {
     }
     cut(copy, length);
     forget(copy, length);
-    copy.name = child;
+    copy.own_from = length;
     sequences_[child] = copy;
     return {};
 }
@@ -264,14 +263,7 @@ Answer Model::release(Name name, bool keep_cached) {
     if (keep_cached) {
         publish_tails(sequence);
     } else {
-        for (const ModelTable& table : sequence.tables) {
-            for (const std::uint32_t id : table.ids) {
-                const ModelBlock& block = blocks_[id];
-                if (block.content != nullptr && block.filled_by == name && block.pins == 0) {
-                    withdraw(id);
-                }
-            }
-        }
+        withdraw_own(sequence);
     }
     cut(sequence, 0);
     sequences_.erase(name);

@@ -63,7 +63,6 @@ struct ModelBlock {
     std::shared_ptr<const ModelContent> content;  // nullptr: nothing can be found in it
     std::uint64_t age = 0;                        // since when, as a number that grows
     Rank rank;
-    Name filled_by = 0;
     std::uint32_t pins = 0;
     std::optional<Rank> place;  // in the queue; nothing: before all ranks
 };
@@ -84,11 +83,11 @@ struct ModelTable {
 };
 
 struct ModelSequence {
-    Name name = 0;
     std::vector<ModelCell> history;
     int scope = 0;
     std::vector<Picture> pictures;
     std::int64_t priority = 0;
+    Length own_from = 0;  // the cells from here on it filled itself
     Length reserved = 0;
     std::vector<ModelTable> tables;  // [n_groups]
 
@@ -209,6 +208,7 @@ private:
     static ModelCell cell(Token token, Length position, const std::vector<Picture>& pictures);
     static void forget(ModelSequence& sequence, Length length);
     void withdraw(std::uint32_t block);
+    void withdraw_own(const ModelSequence& sequence);
     void empty_cache();
     bool is_idle(std::uint32_t block) const;
 

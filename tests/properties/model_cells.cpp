@@ -137,6 +137,7 @@ void Model::cut(ModelSequence& sequence, Length length) {
 // The history from `length` on is gone, and the external content behind it.
 void Model::forget(ModelSequence& sequence, Length length) {
     sequence.history.resize(static_cast<std::size_t>(length));
+    sequence.own_from = std::min(sequence.own_from, length);
 }
 
 bool Model::needs_are_held(const ModelSequence& sequence, Length length) const {
