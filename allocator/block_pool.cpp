@@ -10,7 +10,8 @@ namespace kvpane {
 
 BlockPool::BlockPool(std::uint32_t blocks, IdleOrder order)
     : records_(blocks + std::size_t{2}), fenced_until_(blocks + std::size_t{1}), pins_(blocks + std::size_t{1}),
-      ranks_(blocks + std::size_t{1}), idle_since_(blocks + std::size_t{1}), fence_{blocks + 1}, blocks_(blocks), free_(blocks), order_(order) {
+      ranks_(blocks + std::size_t{1}), idle_since_(blocks + std::size_t{1}), fence_{blocks + 1}, blocks_(blocks),
+      free_(blocks), order_(order) {
     for (std::uint32_t i = 0; i <= blocks; ++i) {
         records_[i].prev = BlockId{i == 0 ? blocks : i - 1};
         records_[i].next = BlockId{i == blocks ? 0 : i + 1};
@@ -88,8 +89,9 @@ void BlockPool::set_content(BlockId block, ContentId content, Rank rank) noexcep
 }
 
 void BlockPool::drop_content(BlockId block) noexcept {
-    promise(at(block).content != no_content && pins(block) == 0, "X1", "a block without content, or a pinned one, was "
-                                                                       "to lose it");
+    promise(at(block).content != no_content && pins(block) == 0, "X1",
+            "a block without content, or a pinned one, was "
+            "to lose it");
     if (state(block) == BlockState::cached) {
         --cached_;
         ++free_;

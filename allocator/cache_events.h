@@ -56,10 +56,10 @@ private:
 
     std::size_t slot(std::uint64_t number) const noexcept { return number % events_.size(); }
 
-    std::vector<CacheEvent> events_;        // [capacity]
-    std::vector<Token> tokens_;             // [capacity, block_size]
-    std::vector<std::uint32_t> n_tokens_;   // [capacity]
-    std::vector<std::string> scopes_;       // [capacity] the text that the event's scope points into
+    std::vector<CacheEvent> events_;       // [capacity]
+    std::vector<Token> tokens_;            // [capacity, block_size]
+    std::vector<std::uint32_t> n_tokens_;  // [capacity]
+    std::vector<std::string> scopes_;      // [capacity] the text that the event's scope points into
     std::uint32_t block_size_;
     std::uint64_t next_ = 1;
     std::uint64_t held_ = 0;

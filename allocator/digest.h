@@ -5,9 +5,9 @@
 
 // Unsigned wrap-around is what a hash is made of; the sanitizer that reports it elsewhere is told so here.
 #if defined(__clang__)
-#define KVPANE_WRAPS __attribute__((no_sanitize("unsigned-integer-overflow")))
+#    define KVPANE_WRAPS __attribute__((no_sanitize("unsigned-integer-overflow")))
 #else
-#define KVPANE_WRAPS
+#    define KVPANE_WRAPS
 #endif
 
 namespace kvpane {

@@ -25,7 +25,8 @@ struct PrefixIndexOptions {
 // The pool knows what a block is known by (BlockPool::content), the index where content is found (X3: a bijection).
 class PrefixIndex {
 public:
-    PrefixIndex(std::uint32_t block_size, std::uint32_t blocks, std::uint32_t groups, const PrefixIndexOptions& options);
+    PrefixIndex(std::uint32_t block_size, std::uint32_t blocks, std::uint32_t groups,
+                const PrefixIndexOptions& options);
 
     PrefixTree& tree() noexcept { return tree_; }
     const PrefixTree& tree() const noexcept { return tree_; }

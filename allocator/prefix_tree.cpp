@@ -29,9 +29,8 @@ PrefixTree::PrefixTree(std::uint32_t block_size, std::size_t expected_nodes, boo
 }
 
 ContentId PrefixTree::find_root(const Scope& scope) const noexcept {
-    return probe(scope_hash(scope), [&](const Node& node) {
-        return node.parent == no_content && scopes_[node.label].view == scope;
-    });
+    return probe(scope_hash(scope),
+                 [&](const Node& node) { return node.parent == no_content && scopes_[node.label].view == scope; });
 }
 
 ContentId PrefixTree::find_child(ContentId parent, const BlockContent& content) const noexcept {
@@ -150,7 +149,8 @@ ContentId PrefixTree::new_node(std::uint64_t hash, ContentId parent) {
     }
     const ContentId node = free_nodes_;
     free_nodes_ = nodes_[index(node)].parent;
-    nodes_[index(node)] = {hash, ++last_serial_, parent, parent == no_content ? node : nodes_[index(parent)].root, 1, 0, 0};
+    nodes_[index(node)] = {hash, ++last_serial_, parent, parent == no_content ? node : nodes_[index(parent)].root, 1, 0,
+                           0};
     insert(node);
     ++live_;
     return node;

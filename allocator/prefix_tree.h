@@ -67,7 +67,9 @@ public:
         return {tokens_.data() + std::size_t{index(node)} * block_size_, nodes_[index(node)].length};
     }
 
-    std::span<const ContentMark> marks(ContentId node) const noexcept { return marks_[nodes_[index(node)].label].marks; }
+    std::span<const ContentMark> marks(ContentId node) const noexcept {
+        return marks_[nodes_[index(node)].label].marks;
+    }
 
     // Names the node for ever: no other one gets the number, not even in the same memory.
     std::uint64_t serial(ContentId node) const noexcept { return nodes_[index(node)].serial; }
@@ -92,8 +94,8 @@ private:
         ContentId parent = no_content;  // of a root: no_content; of a free node: the next free one
         ContentId root = no_content;
         std::uint32_t uses = 0;
-        std::uint32_t length = 0;       // tokens; 0 for a root
-        std::uint32_t label = 0;        // of a root: its scope, in scopes_; else its marks, in marks_
+        std::uint32_t length = 0;  // tokens; 0 for a root
+        std::uint32_t label = 0;   // of a root: its scope, in scopes_; else its marks, in marks_
     };
     struct OwnedScope {
         std::string text;  // all parts; the view points into it

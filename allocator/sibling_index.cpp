@@ -24,14 +24,15 @@ bool begin_alike(const BlockContent& a, const BlockContent& b, std::uint32_t cel
     });
 }
 
-BlockContent content_of(const PrefixTree& tree, ContentId node) noexcept { return {tree.tokens(node), tree.marks(node)}; }
+BlockContent content_of(const PrefixTree& tree, ContentId node) noexcept {
+    return {tree.tokens(node), tree.marks(node)};
+}
 
 }  // namespace
 
 SiblingIndex::SiblingIndex(std::uint32_t blocks, std::uint32_t block_size, bool constant_hash)
-    : hash_(constant_hash), block_size_(block_size), table_(64),
-      next_((blocks + std::size_t{1}) * block_size), previous_((blocks + std::size_t{1}) * block_size),
-      owners_(blocks + std::size_t{1}) {}
+    : hash_(constant_hash), block_size_(block_size), table_(64), next_((blocks + std::size_t{1}) * block_size),
+      previous_((blocks + std::size_t{1}) * block_size), owners_(blocks + std::size_t{1}) {}
 
 std::uint64_t SiblingIndex::first_hash(ContentId parent, GroupId group) const noexcept {
     return hash_.number(static_cast<std::uint32_t>(parent), to_index(group));

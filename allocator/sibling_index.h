@@ -61,7 +61,7 @@ private:
 
     ContentHash hash_;
     std::uint32_t block_size_;
-    std::vector<Beginning> table_;   // open addressing, linear probing, a power of two, at most half full
+    std::vector<Beginning> table_;  // open addressing, linear probing, a power of two, at most half full
     std::size_t used_ = 0;
     std::vector<BlockId> next_;      // [blocks + 1, block_size] the next younger block with this beginning
     std::vector<BlockId> previous_;  // [blocks + 1, block_size]

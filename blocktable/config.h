@@ -41,8 +41,8 @@ struct PrefixCacheConfig {
     Granularity granularity = Granularity::block;
     EvictionPolicy policy = EvictionPolicy::lru;
     const Ranking* ranking = nullptr;  // a policy of your own in place of `policy`; must outlive the Manager
-    bool constant_hash = false;      // for tests: everything hashes alike, identity must not depend on it
-    std::int64_t most_pinned = 0;    // [blocks] a pin beyond it is Error::later; 0 = no such cap
+    bool constant_hash = false;        // for tests: everything hashes alike, identity must not depend on it
+    std::int64_t most_pinned = 0;      // [blocks] a pin beyond it is Error::later; 0 = no such cap
     std::uint32_t kept_events = 4096;  // of stored and removed blocks; older ones are lost to a slow reader
 };
 

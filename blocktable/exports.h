@@ -13,9 +13,9 @@
 namespace kvpane {
 
 struct CsrArrays {
-    std::span<std::int32_t> indptr;          // [n_seqs + 1]
-    std::span<std::int32_t> indices;         // [indptr[n_seqs]] held blocks by sequence, those of the sinks first
-    std::span<std::int32_t> last_page_len;   // [n_seqs] cells in the last block, 1..block_size; 0 where no block is held
+    std::span<std::int32_t> indptr;         // [n_seqs + 1]
+    std::span<std::int32_t> indices;        // [indptr[n_seqs]] held blocks by sequence, those of the sinks first
+    std::span<std::int32_t> last_page_len;  // [n_seqs] cells in the last block, 1..block_size; 0 where no block is held
     std::span<std::int64_t> first_position;  // [n_seqs] where the unbroken run that ends at the tail begins
 };
 

@@ -57,18 +57,18 @@ private:
         std::string id;
     };
     struct History {
-        ContentId node = no_content;     // of the last whole block; used
-        std::vector<Token> tail;         // [length mod block_size]
-        std::vector<Owned> extra;        // of the prompt
+        ContentId node = no_content;  // of the last whole block; used
+        std::vector<Token> tail;      // [length mod block_size]
+        std::vector<Owned> extra;     // of the prompt
     };
 
     BlockContent content(const History& history, Length begin);
 
     const BlockShape& shape_;
     PrefixTree& tree_;
-    std::vector<History> histories_;     // [slots]
-    std::vector<ExternalContent> views_; // scratch
-    std::vector<ContentMark> marks_;     // scratch
+    std::vector<History> histories_;      // [slots]
+    std::vector<ExternalContent> views_;  // scratch
+    std::vector<ContentMark> marks_;      // scratch
 };
 
 }  // namespace kvpane

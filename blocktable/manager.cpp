@@ -362,8 +362,7 @@ void Manager::commit_cells(std::uint32_t index, std::span<const Token> tokens) n
     }
     for (std::uint32_t group = 0; group < groups(); ++group) {
         BlockTable& table = sequences_.table(index, GroupId{group});
-        const Length keep =
-            keep_from_after_commit(sequence.length, config_.groups[group].window, config_.rewind_slack);
+        const Length keep = keep_from_after_commit(sequence.length, config_.groups[group].window, config_.rewind_slack);
         drop_before(table, table.first_after(shape_, keep));
     }
 }

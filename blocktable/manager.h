@@ -31,11 +31,11 @@ struct Reservation {
 
 // A prompt to admit.
 struct Prompt {
-    std::span<const Token> tokens;                 // [length], at least one
-    std::optional<Length> compute{};               // commit only the first so many uncached tokens; nothing = all
-    Scope scope{};                                 // what must be equal beside the tokens to share a prefix
-    std::span<const ExternalContent> extra{};      // ascending, apart, within the tokens
-    std::int64_t priority = 0;      // of its cached blocks: lower ones are evicted first; each level costs a list
+    std::span<const Token> tokens;             // [length], at least one
+    std::optional<Length> compute{};           // commit only the first so many uncached tokens; nothing = all
+    Scope scope{};                             // what must be equal beside the tokens to share a prefix
+    std::span<const ExternalContent> extra{};  // ascending, apart, within the tokens
+    std::int64_t priority = 0;         // of its cached blocks: lower ones are evicted first; each level costs a list
     std::uint64_t priority_steps = 0;  // after so many ended device steps the priority is 0 again; 0 = it stays
 };
 
@@ -183,7 +183,9 @@ public:
 
     // What can be hit, and the changes of it.
     std::uint32_t index_entries() const noexcept { return index_ ? index_->entries() : 0; }
-    CacheEvents::Totals cache_totals() const noexcept { return index_ ? index_->events().totals() : CacheEvents::Totals{}; }
+    CacheEvents::Totals cache_totals() const noexcept {
+        return index_ ? index_->events().totals() : CacheEvents::Totals{};
+    }
     const PrefixIndex* index() const noexcept { return index_ ? &*index_ : nullptr; }
 
     // --- plans: the same function that the operations use; they change nothing -------------------------------------
@@ -277,7 +279,7 @@ private:
     BlockShape shape_;
     BlockPool pool_;
     Sequences sequences_;
-    std::optional<PrefixIndex> index_;      // only while the prefix cache is on, like the next two
+    std::optional<PrefixIndex> index_;  // only while the prefix cache is on, like the next two
     std::optional<Histories> histories_;
     std::optional<PrefixSearch> search_;
     const Ranking* ranking_ = nullptr;
@@ -286,7 +288,7 @@ private:
     std::uint64_t batch_mark_ = 0;  // the latest batch; see Sequence::batch_mark
 
     // What the current call hands out; kept so that a Step can point into it and nothing is allocated anew.
-    std::vector<Slot> slots_;         // [n_groups, cells_]; only grows
+    std::vector<Slot> slots_;  // [n_groups, cells_]; only grows
     std::vector<BlockCopy> copies_;
     std::vector<Reservation> batch_;  // append_batch's reservations
     std::vector<BlockId> blocks_;     // scratch

@@ -46,8 +46,8 @@ expected<Admission> Manager::admit(const Prompt& prompt) {
     sequences_[index].priority = prompt.priority;
     apply(planner_.sequence_plans().front());
     if (computed > 0) {
-        commit_cells(index, prompt.tokens.subspan(static_cast<std::size_t>(match.tokens),
-                                                  static_cast<std::size_t>(computed)));
+        commit_cells(index,
+                     prompt.tokens.subspan(static_cast<std::size_t>(match.tokens), static_cast<std::size_t>(computed)));
     }
     sequences_.create();
     end_call();
@@ -67,8 +67,8 @@ bool Manager::is_sound(const Prompt& prompt) const noexcept {
         }
         end = piece.at + piece.count;
     }
-    return !prompt.tokens.empty() && end <= static_cast<Length>(prompt.tokens.size()) &&
-           !any_negative(prompt.tokens) && prompt.compute.value_or(0) >= 0;
+    return !prompt.tokens.empty() && end <= static_cast<Length>(prompt.tokens.size()) && !any_negative(prompt.tokens) &&
+           prompt.compute.value_or(0) >= 0;
 }
 
 Match Manager::search(const Prompt& prompt, Length most) {
@@ -166,8 +166,7 @@ void Manager::make_room_to_commit(std::uint32_t index, Length cells) {
         return;
     }
     const Sequence& sequence = sequences_[index];
-    const auto blocks =
-        static_cast<std::size_t>(shape_.index(sequence.length + cells) - shape_.index(sequence.length));
+    const auto blocks = static_cast<std::size_t>(shape_.index(sequence.length + cells) - shape_.index(sequence.length));
     index_->make_room(blocks);
     if (sequence.priority_steps > 0) {
         make_room_for_expiries(blocks * groups());
@@ -192,8 +191,7 @@ void Manager::publish(std::uint32_t index, ContentId node, Length entry) {
         const BlockTable& table = sequences_.table(index, GroupId{group});
         const BlockId block = table[static_cast<std::uint32_t>(entry)];
         const Length begin = shape_.begin(entry);
-        if (block != null_block && pool_.content(block) == no_content &&
-            table.holds_cells(shape_, begin, begin + 1)) {
+        if (block != null_block && pool_.content(block) == no_content && table.holds_cells(shape_, begin, begin + 1)) {
             const Sequence& sequence = sequences_[index];
             index_->publish(node, GroupId{group}, block);
             pool_.set_content(block, node, ranking_->inserted(sequence.priority));

@@ -260,9 +260,7 @@ std::int64_t Planner::idle_hits(Length begin, const Match& match, const PrefixSe
             static_cast<std::uint32_t>(shape_.index(keep_from(begin, config.window, config_.rewind_slack)));
         const auto sinks = static_cast<std::uint32_t>(std::min(Length{match.blocks}, shape_.blocks_for(config.sinks)));
         const std::uint32_t first = std::max({search.first_block(group), kept, sinks});
-        const auto count = [&](std::uint32_t entry) {
-            idle += pool_.is_takeable(search.block(entry, group)) ? 1 : 0;
-        };
+        const auto count = [&](std::uint32_t entry) { idle += pool_.is_takeable(search.block(entry, group)) ? 1 : 0; };
         for (std::uint32_t entry = 0; entry < sinks; ++entry) {
             count(entry);
         }

@@ -17,13 +17,13 @@ namespace kvpane {
 
 // What one sequence asks for in a batch.
 struct SequencePlan {
-    std::uint32_t index = 0;    // slot of the sequence
-    Length begin = 0;           // first position whose cell is asked for
-    Length cells = 0;           // so many from there on
-    Length cells_before = 0;    // of the batch: where this sequence's slots start
-    bool is_quiet = false;      // the cells lie in its own tail blocks: nothing is dropped, copied or taken
-    bool adopts = false;        // an admission: the blocks in its tables are hits that it does not hold yet
-    bool copies_tail = false;   // an admission: its tail block is only the source of a copy
+    std::uint32_t index = 0;   // slot of the sequence
+    Length begin = 0;          // first position whose cell is asked for
+    Length cells = 0;          // so many from there on
+    Length cells_before = 0;   // of the batch: where this sequence's slots start
+    bool is_quiet = false;     // the cells lie in its own tail blocks: nothing is dropped, copied or taken
+    bool adopts = false;       // an admission: the blocks in its tables are hits that it does not hold yet
+    bool copies_tail = false;  // an admission: its tail block is only the source of a copy
 };
 
 // What that means in one group.

@@ -53,8 +53,7 @@ void PrefixSearch::descend(std::span<const Token> tokens, std::span<const Extern
             const bool missing = index_.oldest(node, GroupId{static_cast<std::uint32_t>(group)}) == null_block;
             const std::size_t before = gap_end_.size() - n_groups;
             gap_end_.push_back(missing ? entry + 1 : gap_end_[before]);
-            sinks_missing_.push_back(sinks_missing_[before] ||
-                                     (missing && begin < config_.groups[group].sinks));
+            sinks_missing_.push_back(sinks_missing_[before] || (missing && begin < config_.groups[group].sinks));
             // Full attention sees everything: behind a missing block there is no cut any more.
             some_group_can_go_on = some_group_can_go_on && !(missing && config_.groups[group].window == 0);
         }

@@ -54,12 +54,12 @@ private:
     const PrefixIndex& index_;
     Match match_;
     ContentId root_ = no_content;
-    std::vector<ContentId> path_;        // [depth] the node that ends with block i
-    std::vector<std::uint64_t> hashes_;  // [depth]
-    std::vector<std::uint32_t> gap_end_; // [depth + 1, n_groups] one behind the last missing block before that depth
-    std::vector<bool> sinks_missing_;    // [depth + 1, n_groups]
-    std::vector<BlockId> sources_;       // [n_groups]
-    std::vector<ContentMark> marks_;     // scratch
+    std::vector<ContentId> path_;         // [depth] the node that ends with block i
+    std::vector<std::uint64_t> hashes_;   // [depth]
+    std::vector<std::uint32_t> gap_end_;  // [depth + 1, n_groups] one behind the last missing block before that depth
+    std::vector<bool> sinks_missing_;     // [depth + 1, n_groups]
+    std::vector<BlockId> sources_;        // [n_groups]
+    std::vector<ContentMark> marks_;      // scratch
 };
 
 }  // namespace kvpane

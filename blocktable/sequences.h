@@ -12,10 +12,10 @@
 namespace kvpane {
 
 struct Sequence {
-    Length length = 0;             // committed tokens
-    Length reserved = 0;           // cells handed out behind them
-    Length own_from = 0;           // what lies before it was hit or inherited, what follows it filled itself
-    std::int64_t priority = 0;     // of the blocks that it publishes
+    Length length = 0;          // committed tokens
+    Length reserved = 0;        // cells handed out behind them
+    Length own_from = 0;        // what lies before it was hit or inherited, what follows it filled itself
+    std::int64_t priority = 0;  // of the blocks that it publishes
     std::uint64_t priority_steps = 0;
     std::uint64_t batch_mark = 0;  // the last batch that named it; finds a sequence that stands twice in one
     std::uint32_t generation = 0;  // odd while alive; a slot that is used again gets a new one
@@ -62,10 +62,10 @@ private:
 
     void add_slot();
 
-    std::vector<Sequence> sequences_;       // [slots]
-    std::vector<BlockTable> tables_;        // [slots, groups]
-    std::vector<std::uint32_t> free_slots_; // a stack
-    std::vector<std::uint32_t> sink_blocks_;// [groups]
+    std::vector<Sequence> sequences_;         // [slots]
+    std::vector<BlockTable> tables_;          // [slots, groups]
+    std::vector<std::uint32_t> free_slots_;   // a stack
+    std::vector<std::uint32_t> sink_blocks_;  // [groups]
     std::size_t expected_entries_;
     std::uint32_t groups_;
     std::uint32_t instance_;

@@ -12,7 +12,7 @@ struct Statistics {
     std::uint64_t forks = 0;
     std::uint64_t truncations = 0;
     std::uint64_t committed_tokens = 0;
-    std::uint64_t blocks_taken = 0;    // destinations of copies included
+    std::uint64_t blocks_taken = 0;  // destinations of copies included
     std::uint64_t copies = 0;
     std::uint64_t copied_cells = 0;
     std::uint64_t refused_later = 0;

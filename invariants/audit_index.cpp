@@ -113,8 +113,8 @@ Found find_X1(const Scene& scene, const ScopeNumber& number_of) {
         }
         for (std::size_t offset = 0; offset < chains.size(); ++offset) {
             const Length position = end.length - static_cast<Length>(chains.size() - offset);
-            const ShadowCell due{position, chains[offset], tree.tokens(node)[offset], end.scope,
-                                 to_index(index->group(block)), 0};
+            const ShadowCell due{
+                position, chains[offset], tree.tokens(node)[offset], end.scope, to_index(index->group(block)), 0};
             const ShadowCell& cell = scene.shadow.at(block, static_cast<Length>(offset));
             if (!cell.same_as(due)) {
                 return found(Invariant::X1, text("block ", to_index(block), ", cell ", offset, ": the index says ",
@@ -235,7 +235,8 @@ Found IndexWatch::read(const Scene& scene) {
             case CacheEvent::Kind::cleared: stored_.clear(); break;
         }
         if (!is_news || event.number != next_) {
-            return found(Invariant::X3, text("event ", event.number, " at place ", next_, " stores what is stored, or "
+            return found(Invariant::X3, text("event ", event.number, " at place ", next_,
+                                             " stores what is stored, or "
                                              "removes what is not there"));
         }
     }
@@ -248,8 +249,9 @@ Found IndexWatch::compare(const Scene& scene) const {
     }
     const Stored stored = stored_in(scene);
     if (stored != stored_) {
-        return found(Invariant::X3, text("the events say that ", stored_.size(), " contents are stored, the blocks hold ",
-                                         stored.size(), stored.size() == stored_.size() ? " others" : ""));
+        return found(Invariant::X3,
+                     text("the events say that ", stored_.size(), " contents are stored, the blocks hold ",
+                          stored.size(), stored.size() == stored_.size() ? " others" : ""));
     }
     return std::nullopt;
 }

@@ -36,17 +36,20 @@ constexpr std::string_view sentence(Invariant invariant) noexcept {
         case Invariant::P1: return "every block is exactly one of free, cached, live, fenced, and the counters say so";
         case Invariant::P2: return "the references of a block are its appearances in all tables";
         case Invariant::P3: return "the queue holds exactly the free and cached blocks, each once";
-        case Invariant::T1: return "every position from the first resident one to the end has a block, and no block "
-                                   "stands twice in a table";
+        case Invariant::T1:
+            return "every position from the first resident one to the end has a block, and no block "
+                   "stands twice in a table";
         case Invariant::T2: return "nothing that the next query sees is gone, and nothing wholly outside is kept";
         case Invariant::T3: return "the tables read back as the last window of the history, cell by cell";
         case Invariant::T4: return "the cell at a position was written for that position";
         case Invariant::T5: return "a reserved cell lies in a block that nobody else holds";
         case Invariant::F1: return "an operation on one sequence changes no other sequence's cells";
         case Invariant::F2: return "a failed operation changes nothing";
-        case Invariant::X1: return "an index entry names a block with exactly these tokens, predecessors, scope and group";
-        case Invariant::X2: return "a hit is the longest prefix that reads back as the request's own, and leaves one "
-                                   "token to compute";
+        case Invariant::X1:
+            return "an index entry names a block with exactly these tokens, predecessors, scope and group";
+        case Invariant::X2:
+            return "a hit is the longest prefix that reads back as the request's own, and leaves one "
+                   "token to compute";
         case Invariant::X3: return "index and blocks are a bijection, and the events rebuild the index";
         case Invariant::A1: return "what an operation takes is what its plan said";
         case Invariant::A2: return "equal call sequences give equal states";

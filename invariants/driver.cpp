@@ -122,8 +122,9 @@ std::optional<Driver::Foresight> Driver::foresee(const Operation& operation) {
         default: return std::nullopt;
     }
     const bool reserves = operation.verb == Verb::reserve;
-    const bool busy = std::ranges::any_of(
-        reservations_, [&](const Reservation& r) { return !reserves && manager_.reserved(r.sequence).value_or(0) > 0; });
+    const bool busy = std::ranges::any_of(reservations_, [&](const Reservation& r) {
+        return !reserves && manager_.reserved(r.sequence).value_or(0) > 0;
+    });
     return busy ? std::nullopt : std::optional(foresight(manager_.plan(reservations_)));
 }
 

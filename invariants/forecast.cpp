@@ -282,8 +282,8 @@ Forecast forecast(const Operation& operation, const Known& known, const Manager&
     }
     result.takes_room = takes_room;
     if (operation.verb == Verb::plan && result.refusals.empty() && hit.value_or(0) == 0) {
-        result.peak = peak(operation.tokens.empty() ? operation.count : count_of(operation.tokens), operation.chunk,
-                           rules);
+        result.peak =
+            peak(operation.tokens.empty() ? operation.count : count_of(operation.tokens), operation.chunk, rules);
     }
     return result;
 }
@@ -322,7 +322,8 @@ std::optional<std::string> contradiction(const Forecast& forecast, const Outcome
                     " would be there without the other sequences");
     }
     if (forecast.peak && outcome.plan && *forecast.peak != outcome.plan->blocks_needed) {
-        return text("the plan needs ", outcome.plan->blocks_needed, " blocks, at the peak ", *forecast.peak, " are held");
+        return text("the plan needs ", outcome.plan->blocks_needed, " blocks, at the peak ", *forecast.peak,
+                    " are held");
     }
     if (forecast.taking && !outcome.error) {
         Taking took{outcome.step.blocks_taken, static_cast<std::int64_t>(outcome.step.copies.size()), 0,

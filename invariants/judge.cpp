@@ -48,9 +48,9 @@ void Judge::before(const Operation& operation, Driver& driver, Depth depth) {
     const bool asks = operation.verb == Verb::admit || operation.verb == Verb::probe || operation.verb == Verb::plan;
     const auto length = static_cast<Length>(operation.tokens.size());
     if (asks && depth == Depth::all && length > 0 && length <= longest_searched) {
-        longest_hit_ = longest_hit(scene(driver.manager()),
-                                   chains_of(number_of(operation.scope), operation.tokens, operation.extra), length - 1,
-                                   rules_);
+        longest_hit_ =
+            longest_hit(scene(driver.manager()),
+                        chains_of(number_of(operation.scope), operation.tokens, operation.extra), length - 1, rules_);
     }
     forecast_ = forecast(operation, known(), driver.manager(), rules_, longest_hit_);
     if (twin_ != nullptr) {
@@ -156,11 +156,12 @@ Found Judge::find_A1(const Operation& operation, const Outcome& outcome, const M
         return differs(text("the step names ", outcome.step.blocks_taken, " blocks, the statistics count ", taken));
     }
     if (foresight_ && foresight_->error != outcome.error) {
-        return differs(text("the plan said ", spelled(foresight_->error), ", the operation ended with ",
-                            spelled(outcome.error)));
+        return differs(
+            text("the plan said ", spelled(foresight_->error), ", the operation ended with ", spelled(outcome.error)));
     }
     const auto copies = static_cast<std::int64_t>(outcome.step.copies.size());
-    if (foresight_ && !outcome.error && (taken != foresight_->plan.blocks_needed || copies != foresight_->plan.copies)) {
+    if (foresight_ && !outcome.error &&
+        (taken != foresight_->plan.blocks_needed || copies != foresight_->plan.copies)) {
         return differs(text("the plan said ", foresight_->plan.blocks_needed, " blocks and ", foresight_->plan.copies,
                             " copies, the operation took ", taken, " and ", copies));
     }
@@ -227,8 +228,8 @@ Found Judge::audit(const Driver& driver, const Operation* last) {
         if (auto finding = audit_sequence(look, *record)) {
             const bool is_cell = finding->invariant == Invariant::T3 || finding->invariant == Invariant::T4;
             if (is_cell && last != nullptr && !is_touched(*last, record->name)) {
-                return Finding{Invariant::F1, text(finding->what, " (the operation worked on ",
-                                                   look.label(last->sequence), ")")};
+                return Finding{Invariant::F1,
+                               text(finding->what, " (the operation worked on ", look.label(last->sequence), ")")};
             }
             return finding;
         }

@@ -25,8 +25,9 @@ Found Judge::follow(const Operation& operation, const Outcome& outcome, const Dr
             if (auto finding = hand_out(record, step, 0, step.cells)) {
                 return finding;
             }
-            commit(record, std::span(operation.tokens).subspan(static_cast<std::size_t>(outcome.cached_tokens),
-                                                               static_cast<std::size_t>(step.cells)));
+            commit(record,
+                   std::span(operation.tokens)
+                       .subspan(static_cast<std::size_t>(outcome.cached_tokens), static_cast<std::size_t>(step.cells)));
             return std::nullopt;
         }
         case Verb::reserve: return hand_out(records_[name], step, 0, operation.count);
@@ -153,8 +154,8 @@ void Judge::shorten(Record& record, Length length, const Manager& manager) {
     record.just_committed = false;
     const Length block_size = shadow_.block_size();
     for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
-        const BlockId tail = manager.table(record.handle, GroupId{group})
-                                 .value()[static_cast<std::size_t>(length / block_size)];
+        const BlockId tail =
+            manager.table(record.handle, GroupId{group}).value()[static_cast<std::size_t>(length / block_size)];
         // What is indexed stays whole, for whoever hits it.
         if (!shadow_.covers(tail) || manager.pool().refs(tail) != 1 || manager.pool().content(tail) != no_content) {
             continue;

@@ -31,8 +31,8 @@ struct PrefixReplayConfig {
 
 struct PrefixReplayReport {
     std::int64_t requests = 0;
-    std::int64_t blocks = 0;      // asked for
-    std::int64_t hits = 0;        // of them
+    std::int64_t blocks = 0;  // asked for
+    std::int64_t hits = 0;    // of them
     std::int64_t evictions = 0;
     std::int64_t hit_tokens = 0;  // min(tokens_per_block * hits, input), summed over the requests
     std::int64_t operations = 0;

@@ -67,14 +67,17 @@ BOOST_AUTO_TEST_CASE(sharing_a_block_that_nobody_holds_stops_the_process) {
     expect_broken_promise([&] { pool.share(BlockId{2}); });
 }
 
-BOOST_AUTO_TEST_CASE(only_a_cached_block_can_be_revived) {
-    BlockPool pool = one_live(2);
+BOOST_AUTO_TEST_CASE(only_an_idle_or_fenced_block_with_content_can_be_revived) {
+    BlockPool pool = one_live(3);
     expect_broken_promise([&] { pool.revive(BlockId{1}); });
-    expect_broken_promise([&] { pool.revive(BlockId{2}); });
+    expect_broken_promise([&] { pool.revive(BlockId{3}); });
     pool.set_content(BlockId{1}, ContentId{1}, Rank{});
+    expect_broken_promise([&] { pool.revive(BlockId{1}); });
+    take(pool, 1);
     BOOST_TEST(pool.step_begin(StepId{1}).has_value());
-    give_back(pool, Ids{1});
-    expect_broken_promise([&] { pool.revive(BlockId{1}); });  // fenced: a device step may still touch it
+    give_back(pool, Ids{1, 2});
+    expect_broken_promise([&] { pool.revive(BlockId{2}); });
+    pool.revive(BlockId{1});
 }
 
 BOOST_AUTO_TEST_CASE(only_a_live_block_without_content_gets_one) {

@@ -100,7 +100,8 @@ BOOST_AUTO_TEST_CASE(a_hole_before_a_window_cannot_be_gathered) {
     Values out(2, 6);
     const HostCells cells{std::as_writable_bytes(std::span(memory)), 2, sizeof(std::int32_t)};
     const auto table = manager.table(admitted->sequence, GroupId{0});
-    BOOST_CHECK(gather_cells(cells, *table, 1, std::as_writable_bytes(std::span(out))).error() == Error::invalid_argument);
+    BOOST_CHECK(gather_cells(cells, *table, 1, std::as_writable_bytes(std::span(out))).error() ==
+                Error::invalid_argument);
     BOOST_TEST(out == Values(2, 6), boost::test_tools::per_element());
     BOOST_CHECK(gather_cells(cells, *table, 2, std::as_writable_bytes(std::span(out))));
 }

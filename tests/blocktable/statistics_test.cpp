@@ -80,9 +80,12 @@ BOOST_AUTO_TEST_CASE(only_admissions_that_may_hit_and_succeed_count_as_queries) 
     Manager on(config);
     admit(on, 6);
     BOOST_TEST(on.statistics().queried_tokens == 6U);
-    BOOST_TEST(!on.admit({.tokens = some_tokens(12)}).has_value());
+    BOOST_TEST(!on.admit({.tokens = tokens(100, 111)}).has_value());
     BOOST_TEST(on.statistics().queried_tokens == 6U);
     BOOST_TEST(on.statistics().hit_tokens == 0U);
+    admit(on, 8);
+    BOOST_TEST(on.statistics().queried_tokens == 14U);
+    BOOST_TEST(on.statistics().hit_tokens == 4U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -123,6 +123,17 @@ BOOST_AUTO_TEST_CASE(reports_a_path_of_one_machine_in_any_file) {
             {{"README.md", 1, "an absolute path of one machine"}, {"cli/a.cpp", 1, "an absolute path of one machine"}});
 }
 
+BOOST_AUTO_TEST_CASE(reports_a_readme_that_shows_other_code_than_is_built) {
+    const File built{"tests/consumer/readme.cpp", {licence, "int main() {", "}"}};
+    must_be(the_readme_shows_what_is_built({{"README.md", {"text", "```cpp", "int main() {", "}", "```"}}, built}), {});
+    must_be(the_readme_shows_what_is_built({{"README.md", {"```cpp", "int main() {}", "```"}}, built}),
+            {{"README.md", 2, "differs from line 2 of tests/consumer/readme.cpp"}});
+    must_be(the_readme_shows_what_is_built({{"README.md", {"```cpp", "int main() {", "}", "//", "```"}}, built}),
+            {{"README.md", 2, "shows more than tests/consumer/readme.cpp"}});
+    must_be(the_readme_shows_what_is_built({built}),
+            {{"README.md", 1, "it and tests/consumer/readme.cpp belong together, and one is missing"}});
+}
+
 BOOST_AUTO_TEST_CASE(reports_a_note_to_oneself) {
     const std::string note = "TO" + std::string("DO");
     const Tree tree{{"cli/a.cpp", {"// " + note + ": later", "// " + note + "S"}}};
