@@ -95,9 +95,8 @@ std::string stress_json(const RunHeader& header, const StressReport& report) {
     json["hit_share"] = share(static_cast<std::int64_t>(report.statistics.hit_tokens),
                               static_cast<std::int64_t>(report.statistics.queried_tokens));
     json["index_entries"] = report.index_entries;
-    json["events"] = {{"stored", report.events.stored},
-                      {"removed", report.events.removed},
-                      {"cleared", report.events.cleared}};
+    json["events"] = {
+        {"stored", report.events.stored}, {"removed", report.events.removed}, {"cleared", report.events.cleared}};
     json["state_digest"] = hex(report.digest);
     add_violation(json, header, report.violation);
     return finished(json);

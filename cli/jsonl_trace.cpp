@@ -70,8 +70,8 @@ private:
         const Json json = parsed();
         for (const auto& [key, value] : json.items()) {
             if (std::ranges::find(fields, key) == fields.end()) {
-                refuse(byte_of_key(key), fmt::format("unknown field '{}'{}", key,
-                                                     did_you_mean(key, {fields.begin(), fields.end()})));
+                refuse(byte_of_key(key),
+                       fmt::format("unknown field '{}'{}", key, did_you_mean(key, {fields.begin(), fields.end()})));
             }
         }
         for (const std::string_view field : fields) {
@@ -144,8 +144,8 @@ private:
     void read_time(const Json& json) {
         const std::int64_t time = number(json, "timestamp", {0, std::numeric_limits<std::int64_t>::max()});
         if (time < time_) {
-            refuse(byte_of_value("timestamp"), fmt::format("'timestamp' {} is earlier than {} on line {}", time, time_,
-                                                           line_.number - 1));
+            refuse(byte_of_value("timestamp"),
+                   fmt::format("'timestamp' {} is earlier than {} on line {}", time, time_, line_.number - 1));
         }
         time_ = time;
     }
@@ -188,9 +188,10 @@ private:
         }
         const auto wanted = static_cast<std::size_t>((input + prefix_block_tokens - 1) / prefix_block_tokens);
         if (blocks.size() != wanted) {
-            refuse(byte_of_value("hash_ids"),
-                   fmt::format("'hash_ids' must hold {} ids for an 'input_length' of {} (one for each {} tokens), got {}",
-                               wanted, input, prefix_block_tokens, blocks.size()));
+            refuse(
+                byte_of_value("hash_ids"),
+                fmt::format("'hash_ids' must hold {} ids for an 'input_length' of {} (one for each {} tokens), got {}",
+                            wanted, input, prefix_block_tokens, blocks.size()));
         }
         return blocks;
     }
@@ -216,7 +217,8 @@ private:
     // Where the last `"key"` begins that a colon follows; the start of the line for a key that is spelled with escapes.
     std::size_t byte_of_key(std::string_view key) const {
         const std::string quoted = fmt::format("\"{}\"", key);
-        for (std::size_t at = line_.text.rfind(quoted); at != std::string_view::npos; at = line_.text.rfind(quoted, at)) {
+        for (std::size_t at = line_.text.rfind(quoted); at != std::string_view::npos;
+             at = line_.text.rfind(quoted, at)) {
             const std::size_t behind = line_.text.find_first_not_of(blanks, at + quoted.size());
             if (behind != std::string_view::npos && line_.text[behind] == ':') {
                 return at;

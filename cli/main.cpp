@@ -125,16 +125,18 @@ void describe(CLI::App& app, Words& words) {
         "  kvpane scenario tests/scenarios/bugs tests/scenarios/peers");
 
     CLI::App* trace = app.add_subcommand("trace", "Replay a trace of request lengths (CSV) or prefixes (JSON lines)");
-    trace->add_option("file", words.trace,
-                      "CSV with the columns TIMESTAMP,ContextTokens,GeneratedTokens, or JSON lines with timestamp, "
-                      "input_length, output_length, hash_ids (ids of 512-token blocks)")
+    trace
+        ->add_option("file", words.trace,
+                     "CSV with the columns TIMESTAMP,ContextTokens,GeneratedTokens, or JSON lines with timestamp, "
+                     "input_length, output_length, hash_ids (ids of 512-token blocks)")
         ->required();
     trace->add_option("--config", words.config, "CSV: the configuration (docs/configuration.md), required");
     trace->add_option("--samples", words.samples, "CSV: answers to each prompt, forked from it");
     trace->add_option("--capacity", words.capacities,
                       "JSON lines: blocks that stay cached, N[,N...], 0 = unlimited (1000,10000,30000,50000,0)");
     trace->add_option("--policy", words.policies, "JSON lines: what is evicted first, lru, lfu or both (lru,lfu)");
-    trace->add_flag("--full-blocks", words.full_blocks, "JSON lines: leave out a prompt's last block if it is not full");
+    trace->add_flag("--full-blocks", words.full_blocks,
+                    "JSON lines: leave out a prompt's last block if it is not full");
     trace->add_option("--check", words.check,
                       fmt::format("{} (CSV: sampled; JSON lines: off, for such traces are large)", check_text));
     trace->add_option("--json", words.json, json_text);

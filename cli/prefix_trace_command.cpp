@@ -76,8 +76,8 @@ ExitCode run_prefix_trace(const TraceOptions& options, std::string_view text) {
                                         .sampling = {}};
         {
             ProgressLine line;
-            run.report = replay_prefixes(replay, trace.requests,
-                                         [&](const StressProgress& progress) { line.show(progress); });
+            run.report =
+                replay_prefixes(replay, trace.requests, [&](const StressProgress& progress) { line.show(progress); });
         }
         report.runs.push_back(run);
         fmt::print("{}", table_row(run));

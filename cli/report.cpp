@@ -15,7 +15,9 @@ namespace {
 
 void add_row(std::string& text, std::string_view name, const std::string& value) { text += row(name, value); }
 
-void add_row(std::string& text, std::string_view name, std::int64_t value) { add_row(text, name, fmt::format("{}", value)); }
+void add_row(std::string& text, std::string_view name, std::int64_t value) {
+    add_row(text, name, fmt::format("{}", value));
+}
 
 void effort_rows(std::string& text, std::int64_t operations, double seconds, std::int64_t checks,
                  const WindowPhases& phases) {
@@ -23,8 +25,8 @@ void effort_rows(std::string& text, std::int64_t operations, double seconds, std
     add_row(text, "operations per second", fmt::format("{:.0f}", per_second(operations, seconds)));
     add_row(text, "checks done", checks);
     add_row(text, "window phases",
-        fmt::format("not full {}, exactly full {}, first eviction {}, steady {}", phases.not_full, phases.exactly_full,
-                    phases.first_eviction, phases.steady));
+            fmt::format("not full {}, exactly full {}, first eviction {}, steady {}", phases.not_full,
+                        phases.exactly_full, phases.first_eviction, phases.steady));
 }
 
 std::string hits(const Statistics& statistics) {
@@ -99,8 +101,9 @@ std::string stress_text(const StressReport& report) {
     add_row(text, "utilisation", fmt::format("{:.3f} %", 100 * report.utilisation));
     copy_row(text, report.statistics);
     add_row(text, "prefix hits", hits(report.statistics));
-    add_row(text, "cache events", fmt::format("stored {}, removed {}, cleared {}", report.events.stored,
-                                              report.events.removed, report.events.cleared));
+    add_row(text, "cache events",
+            fmt::format("stored {}, removed {}, cleared {}", report.events.stored, report.events.removed,
+                        report.events.cleared));
     add_row(text, "refusals",
             fmt::format("later {}, never {}, window_evicted {}, pins {}, provoked {}", report.refused_later,
                         report.refused_never, report.refused_evicted, report.refused_pins, report.refused_other));
@@ -116,11 +119,11 @@ std::string replay_text(const RunHeader& header, const ReplayReport& report) {
         add_row(text, "utilisation", fmt::format("{:.3f} %", 100 * share(report.used_cells, report.allocated_cells)));
     } else {
         add_row(text, "saved by sharing",
-            fmt::format("{:.2f} %", 100 * share(report.saved_blocks, report.unshared_blocks)));
+                fmt::format("{:.2f} %", 100 * share(report.saved_blocks, report.unshared_blocks)));
     }
     copy_row(text, report.statistics);
     add_row(text, "requests",
-        fmt::format("{}, completed {}, preempted {}", report.requests, report.completed, report.preempted));
+            fmt::format("{}, completed {}, preempted {}", report.requests, report.completed, report.preempted));
     add_row(text, "refusals", fmt::format("later {}, never {}", report.refused_later, report.refused_never));
     add_row(text, "violations", report.violation ? 1 : 0);
     return text;

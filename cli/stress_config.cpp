@@ -116,9 +116,10 @@ private:
         sharing.edited_percent = table.integer_or("edited_percent", 0, percent);
         const std::int64_t sum = sharing.shared_percent + sharing.returning_percent + sharing.edited_percent;
         if (sum > 100) {
-            table.fail(table.place(), fmt::format("shared_percent, returning_percent and edited_percent of {} sum to {}, "
-                                                  "to more than 100",
-                                                  table.name(), sum));
+            table.fail(table.place(),
+                       fmt::format("shared_percent, returning_percent and edited_percent of {} sum to {}, "
+                                   "to more than 100",
+                                   table.name(), sum));
         }
         const std::int64_t fewest = sharing.shared_percent > 0 ? 1 : 0;
         sharing.count = small(table.integer_or("count", fewest, {fewest, ZipfSampler::most}));

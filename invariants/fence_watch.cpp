@@ -34,8 +34,7 @@ void FenceWatch::after(const BlockPool& pool, const std::set<std::uint64_t>& ope
         }
         std::erase_if(waits_for_, [&](const auto& waiting) {
             const auto& [block, wait] = waiting;
-            return wait.at_most.empty() ||
-                   (wait.at_least.empty() && pool.state(BlockId{block}) != BlockState::fenced);
+            return wait.at_most.empty() || (wait.at_least.empty() && pool.state(BlockId{block}) != BlockState::fenced);
         });
     }
 }

@@ -36,7 +36,7 @@ private:
         std::set<std::uint64_t> at_most;
     };
 
-    std::vector<bool> was_held_;              // [blocks + 1] before the operation or in it
+    std::vector<bool> was_held_;               // [blocks + 1] before the operation or in it
     std::map<std::uint32_t, Wait> waits_for_;  // by block
 };
 

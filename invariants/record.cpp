@@ -29,11 +29,12 @@ std::uint64_t content_at(std::span<const ExternalContent> extra, Length position
 
 }  // namespace
 
-std::uint64_t first_chain(std::uint32_t scope) { return mixed(scope); }
+// Mixed twice: a scope must not stand for a token, nor the other way round.
+std::uint64_t first_chain(std::uint32_t scope) { return mixed(mixed(scope)); }
 
 std::uint64_t next_chain(std::uint64_t before, Length position, Token token, std::uint64_t content) {
     const std::uint64_t here = (static_cast<std::uint64_t>(position) << 32U) | static_cast<std::uint32_t>(token);
-    return mixed(before + mixed(here) + mixed(content));
+    return mixed(mixed(before + here) + content);  // in order: scope 1, token 2 is not scope 2, token 1
 }
 
 std::uint64_t content_code(std::string_view id, Length offset) {

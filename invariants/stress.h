@@ -60,12 +60,12 @@ struct Mix {
 
 // The names of the kinds as configs spell them, in the order of Mix::Kind.
 inline constexpr std::array<const char*, Mix::kinds> mix_names = {
-    "admit", "append",  "append_batch", "reserve", "commit", "cancel", "fork",    "truncate", "release",
-    "step",  "plan",    "invalid",      "probe",   "evict",  "uncache", "pin",    "unpin",    "reset_cache"};
+    "admit", "append", "append_batch", "reserve", "commit", "cancel",  "fork", "truncate", "release",
+    "step",  "plan",   "invalid",      "probe",   "evict",  "uncache", "pin",  "unpin",    "reset_cache"};
 
-// What the prompts have in common, so that there is something to find in the prefix cache. Of all prompts that are drawn
-// (for admissions, and for probes and plans) three percentages, 100 in all at most, say where they come from; the rest,
-// and what finds nothing to repeat, is new. With all three at 0 no history is remembered.
+// What the prompts have in common, so that there is something to find in the prefix cache. Three percentages of all
+// prompts that are drawn (for admissions, probes and plans), 100 in all at most, say where they come from; the rest, and
+// what finds nothing to repeat, is new. With all three at 0 no history is remembered.
 struct Sharing {
     std::uint32_t count = 0;             // prefixes that many prompts begin with, as with a system prompt
     LengthDistribution length = {};      // [tokens] of each of them
@@ -77,8 +77,8 @@ struct Sharing {
     std::uint32_t remembered = 64;       // histories of ended sequences that can come back
     std::uint32_t tenants = 1;           // scopes that the prompts come from: equal tokens, nothing in common
     std::uint32_t priorities = 1;        // priorities 0..priorities-1
-    std::uint32_t priority_steps = 0;    // a priority lasts so many ended device steps at most, or for ever; 0 = for ever
-    Token alphabet = 0;                  // every token is one of 0..alphabet-1; 0 = any token
+    std::uint32_t priority_steps = 0;  // a priority lasts so many ended device steps at most, or for ever; 0 = for ever
+    Token alphabet = 0;                // every token is one of 0..alphabet-1; 0 = any token
 };
 
 struct StressConfig {
@@ -133,7 +133,7 @@ struct StressReport {
     // [0, 1] the share of the allocated cells that hold a token: looked at before every 64th operation, the sum of all
     // held cells over the sum of all cells of held blocks. A block counts once for each table that maps it.
     double utilisation = 0;
-    Statistics statistics;     // after the last step, as the next two
+    Statistics statistics;  // after the last step, as the next two
     CacheEvents::Totals events;
     std::uint32_t index_entries = 0;
     std::uint64_t digest = 0;  // of the state after the last step

@@ -263,17 +263,13 @@ void StressGenerator::build_step_end(std::size_t open_step) {
 void StressGenerator::build_on_the_cache(Mix::Kind kind) {
     constexpr std::uint64_t most_evicted = 8;
     switch (kind) {
-        case Mix::probe:
-            operation_.verb = Verb::probe;
-            return prompts_.draw(operation_, random_);
+        case Mix::probe: operation_.verb = Verb::probe; return prompts_.draw(operation_, random_);
         case Mix::evict:
             operation_.verb = Verb::evict;
             operation_.count = static_cast<Length>(random_.below(most_evicted) + 1);
             return;
         case Mix::uncache: return build_uncache();
-        case Mix::pin:
-            operation_.verb = Verb::pin;
-            return prompts_.draw_pin(operation_, random_);
+        case Mix::pin: operation_.verb = Verb::pin; return prompts_.draw_pin(operation_, random_);
         case Mix::unpin: return build_unpin();
         default: operation_.verb = Verb::reset_cache; return;
     }

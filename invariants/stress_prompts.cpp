@@ -84,7 +84,8 @@ void PromptSource::draw(Operation& operation, Random& random) {
     }
     operation.scope = scopes_[tenant_];
     operation.priority = sharing_.priorities > 1 ? static_cast<std::int64_t>(random.below(sharing_.priorities)) : 0;
-    operation.priority_steps = sharing_.priority_steps > 0 ? random.below(sharing_.priority_steps + std::uint64_t{1}) : 0;
+    operation.priority_steps =
+        sharing_.priority_steps > 0 ? random.below(sharing_.priority_steps + std::uint64_t{1}) : 0;
 }
 
 void PromptSource::draw_pin(Operation& operation, Random& random) {
@@ -150,8 +151,8 @@ void PromptSource::ended(Name name, Length length) {
 
 bool PromptSource::comes_back(std::size_t length) const noexcept { return length > 0 && length <= longest_; }
 
-// Three times out of four one that has ended, else one that runs (or, under a name that is not alive, ran before those).
-// Null when the one drawn does not come back.
+// Three times out of four one that has ended, else one that runs (or, under a name that is not alive, once ran). Null
+// when the one drawn does not come back.
 const PromptSource::History* PromptSource::known(Random& random) const {
     const std::vector<History>& from = ended_.empty() || random.below(4) == 0 ? living_ : ended_;
     const History* history = from.empty() ? nullptr : &from[random.below(from.size())];

@@ -61,11 +61,11 @@ private:
     LengthSampler prompt_, chunk_;
     std::vector<std::vector<Token>> prefixes_;  // [sharing.count]
     std::optional<ZipfSampler> ranks_;
-    std::vector<Scope> scopes_;      // [tenants]
-    std::vector<History> living_;    // by name; the tokens still planned included
-    std::vector<History> ended_;     // [remembered] the latest, a ring
+    std::vector<Scope> scopes_;    // [tenants]
+    std::vector<History> living_;  // by name; the tokens still planned included
+    std::vector<History> ended_;   // [remembered] the latest, a ring
     std::size_t oldest_ = 0;
-    std::uint32_t tenant_ = 0;       // of the latest draw
+    std::uint32_t tenant_ = 0;  // of the latest draw
 };
 
 }  // namespace kvpane::invariants

@@ -27,9 +27,8 @@ struct Scene {
 using Provocation = bool (*)(const Scene&, Operation&);
 
 bool a_name_that_is_not_alive(const Scene& scene, Operation& operation) {
-    constexpr std::array verbs = {Verb::reserve, Verb::commit,   Verb::cancel,  Verb::append,
-                                  Verb::fork,    Verb::truncate, Verb::release, Verb::append_batch,
-                                  Verb::uncache};
+    constexpr std::array verbs = {Verb::reserve,  Verb::commit,  Verb::cancel,       Verb::append, Verb::fork,
+                                  Verb::truncate, Verb::release, Verb::append_batch, Verb::uncache};
     operation.verb = verbs[scene.random.below(verbs.size())];
     operation.sequence = operation.child = scene.crowd.stranger();
     operation.sequences.push_back(scene.crowd.stranger());
@@ -205,7 +204,8 @@ bool an_uncache_beyond_the_tables(const Scene& scene, Operation& operation) {
     operation.verb = Verb::uncache;
     operation.sequence = scene.alive();
     const Crowd::Member& member = scene.crowd[operation.sequence];
-    operation.blocks.push_back(scene.one_of_two() ? -1 : member.length + member.reserved);  // a block has a cell at least
+    operation.blocks.push_back(scene.one_of_two() ? -1
+                                                  : member.length + member.reserved);  // a block has a cell at least
     return true;
 }
 

@@ -111,9 +111,10 @@ void StressGenerator::remember(const Outcome& outcome, WindowPhases& phases) {
             const Length computed = std::min(uncached, operation_.compute.value_or(uncached));
             crowd_.born(outcome.cached_tokens, uncached);
             prompts_.born(name, tokens);
-            return committed(name, tokens.subspan(static_cast<std::size_t>(outcome.cached_tokens),
-                                                  static_cast<std::size_t>(computed)),
-                             phases);
+            return committed(
+                name,
+                tokens.subspan(static_cast<std::size_t>(outcome.cached_tokens), static_cast<std::size_t>(computed)),
+                phases);
         }
         case Verb::append: return committed(name, tokens, phases);
         case Verb::append_batch:
@@ -136,12 +137,8 @@ void StressGenerator::remember(const Outcome& outcome, WindowPhases& phases) {
             prompts_.forked(operation_.child, name, length);
             return crowd_.born(length, 0);
         }
-        case Verb::truncate:
-            prompts_.cut(name, operation_.length);
-            return crowd_.set(name, {operation_.length, 0, 0});
-        case Verb::release:
-            prompts_.ended(name, crowd_[name].length);
-            return crowd_.ended(name);
+        case Verb::truncate: prompts_.cut(name, operation_.length); return crowd_.set(name, {operation_.length, 0, 0});
+        case Verb::release: prompts_.ended(name, crowd_[name].length); return crowd_.ended(name);
         case Verb::step_begin: open_steps_.push_back(operation_.step); return;
         case Verb::step_end: std::erase(open_steps_, operation_.step); return;
         case Verb::pin: pins_.push_back({operation_.tokens, operation_.scope}); return;

@@ -33,8 +33,8 @@ std::string with(const std::string& time, const std::string& input, const std::s
 BOOST_AUTO_TEST_SUITE(jsonl_trace)
 
 BOOST_AUTO_TEST_CASE(lines_become_requests_in_the_order_of_the_file) {
-    const auto trace = parse_prefix_trace("t.jsonl", sound + "\r\n" + R"({"hash_ids":[3],"output_length":0,)" +
-                                                         R"("input_length":1,"timestamp":5})");
+    const auto trace = parse_prefix_trace(
+        "t.jsonl", sound + "\r\n" + R"({"hash_ids":[3],"output_length":0,)" + R"("input_length":1,"timestamp":5})");
     BOOST_REQUIRE(trace.requests.size() == 2U);
     BOOST_TEST(trace.requests[0].input == 600);
     BOOST_TEST(trace.requests[0].blocks == (std::vector<Token>{3, 4}), boost::test_tools::per_element());
@@ -92,7 +92,8 @@ BOOST_AUTO_TEST_CASE(fields_that_are_missing_unknown_or_there_twice_are_refused)
     BOOST_TEST(second(R"({"timestamp": 5, "input_lenght": 1, "output_length": 1, "hash_ids": [3]})") ==
                "t.jsonl:2:18: unknown field 'input_lenght'; did you mean 'input_length'?");
     BOOST_TEST(second(R"({"timestamp": 5, "user": {"timestamp": 6}})") == "t.jsonl:2:18: unknown field 'user'");
-    BOOST_TEST(second(R"({"timestamp": 5, "timestamp" : 6})") == "t.jsonl:2:18: 'timestamp' stands twice in the object");
+    BOOST_TEST(second(R"({"timestamp": 5, "timestamp" : 6})") ==
+               "t.jsonl:2:18: 'timestamp' stands twice in the object");
 }
 
 BOOST_AUTO_TEST_CASE(columns_count_characters_not_bytes) {
@@ -111,7 +112,8 @@ BOOST_AUTO_TEST_CASE(values_of_another_type_are_refused_where_they_stand) {
     BOOST_TEST(with("5", "600", "1", "[3, false]") ==
                "t.jsonl:2:75: an id in 'hash_ids' must be an integer, not a boolean");
     BOOST_TEST(with("5", "600", "1", "[3,  4.0 ]") == "t.jsonl:2:76: an id in 'hash_ids' must be an integer, got 4.0");
-    BOOST_TEST(with("5", "600", "1", "[3, [4]]") == "t.jsonl:2:75: an id in 'hash_ids' must be an integer, not an array");
+    BOOST_TEST(with("5", "600", "1", "[3, [4]]") ==
+               "t.jsonl:2:75: an id in 'hash_ids' must be an integer, not an array");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_out_of_range_get_the_range_in_the_sentence) {
@@ -150,10 +152,8 @@ BOOST_AUTO_TEST_CASE(ids_that_contradict_their_parents_are_refused_with_both_lin
     const std::string end = ": equal ids are equal prefixes";
     BOOST_TEST(with("5", "600", "1", "[7, 4]") == "t.jsonl:2:75: id 4 follows 7 here, but follows 3 on line 1" + end);
     BOOST_TEST(with("5", "1", "1", "[4]") == "t.jsonl:2:70: id 4 comes first here, but follows 3 on line 1" + end);
-    BOOST_TEST(with("5", "600", "1", "[7, 3]") ==
-               "t.jsonl:2:75: id 3 follows 7 here, but comes first on line 1" + end);
-    BOOST_TEST(with("5", "600", "1", "[7, 7]") ==
-               "t.jsonl:2:75: id 7 follows 7 here, but comes first on line 2" + end);
+    BOOST_TEST(with("5", "600", "1", "[7, 3]") == "t.jsonl:2:75: id 3 follows 7 here, but comes first on line 1" + end);
+    BOOST_TEST(with("5", "600", "1", "[7, 7]") == "t.jsonl:2:75: id 7 follows 7 here, but comes first on line 2" + end);
     BOOST_TEST(with("5", "600", "1", "[3, 8]").empty());
 }
 

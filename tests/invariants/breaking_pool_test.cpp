@@ -31,7 +31,8 @@ BOOST_AUTO_TEST_CASE(breaking_P1_a_block_behind_a_fence_that_has_fallen) {
     const BlockId second{1};  // given up after block 2
     const BlockId kept_back = Tamper::next(broken.kv(), BlockId{2});
     BOOST_TEST(kept_back == second);
-    Tamper::next(broken.kv(), BlockId{2}) = null_block;  // the fence forgets it
+    const BlockId end_of_the_fence{broken.kv().pool().blocks() + 1};
+    Tamper::next(broken.kv(), BlockId{2}) = end_of_the_fence;  // the fence forgets the second
     broken.checked.apply(step_end(1));
     broken.expect(Invariant::P1, "1 blocks are fenced, and no step is open");
 }

@@ -186,8 +186,8 @@ BOOST_AUTO_TEST_CASE(tenants_differ_in_one_typed_part_and_priorities_stay_in_the
     BOOST_TEST((priorities == std::set<std::int64_t>{0, 1, 2}));
     BOOST_TEST((lasting == std::set<std::uint64_t>{0, 1, 2}));
     for (const Scope& scope : scopes) {
-        const int parts = (scope.model.empty() ? 0 : 1) + (scope.tenant.empty() ? 0 : 1) + (scope.lora.empty() ? 0 : 1) +
-                          (scope.salt.empty() ? 0 : 1) + (scope.lora_id == 0 ? 0 : 1);
+        const int parts = (scope.model.empty() ? 0 : 1) + (scope.tenant.empty() ? 0 : 1) +
+                          (scope.lora.empty() ? 0 : 1) + (scope.salt.empty() ? 0 : 1) + (scope.lora_id == 0 ? 0 : 1);
         BOOST_TEST(parts == (scope == Scope{} ? 0 : 1));
     }
 }

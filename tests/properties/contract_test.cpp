@@ -27,14 +27,14 @@ bool is_long() {
 
 rc::Gen<Op> any_op() {
     const auto kind = rc::gen::weightedElement<Kind>({
-        {8, Kind::admit},      {3, Kind::admit_part}, {6, Kind::reserve},      {5, Kind::reserve_batch},
-        {10, Kind::commit},    {2, Kind::cancel},     {14, Kind::append},      {10, Kind::append_batch},
-        {6, Kind::fork},       {8, Kind::fork_at},    {6, Kind::truncate},     {4, Kind::release},
-        {3, Kind::step_begin}, {4, Kind::step_end},   {3, Kind::plan_prompt},  {5, Kind::plan_batch},
-        {2, Kind::bind_row},   {1, Kind::unbind_row}, {1, Kind::wrong_handle}, {2, Kind::wrong_argument},
-        {14, Kind::admit_again}, {4, Kind::probe}, {4, Kind::plan_again}, {2, Kind::release_uncached},
-        {2, Kind::evict}, {2, Kind::uncache}, {4, Kind::pin}, {4, Kind::unpin}, {1, Kind::reset_cache},
-        {6, Kind::release},
+        {8, Kind::admit},        {3, Kind::admit_part}, {6, Kind::reserve},      {5, Kind::reserve_batch},
+        {10, Kind::commit},      {2, Kind::cancel},     {14, Kind::append},      {10, Kind::append_batch},
+        {6, Kind::fork},         {8, Kind::fork_at},    {6, Kind::truncate},     {4, Kind::release},
+        {3, Kind::step_begin},   {4, Kind::step_end},   {3, Kind::plan_prompt},  {5, Kind::plan_batch},
+        {2, Kind::bind_row},     {1, Kind::unbind_row}, {1, Kind::wrong_handle}, {2, Kind::wrong_argument},
+        {14, Kind::admit_again}, {4, Kind::probe},      {4, Kind::plan_again},   {2, Kind::release_uncached},
+        {2, Kind::evict},        {2, Kind::uncache},    {4, Kind::pin},          {4, Kind::unpin},
+        {1, Kind::reset_cache},  {6, Kind::release},
     });
     const auto number = rc::gen::resize(100, rc::gen::inRange(0, 64));
     return rc::gen::apply(
@@ -98,6 +98,7 @@ constexpr const char* worth_reaching[] = {
     "hits of fenced blocks",
     "misses because of the scope",
     "misses because of external content",
+    "priorities that ended",
     "copies of one content",
     "evicted blocks",
     "tails replaced by longer ones",

@@ -12,10 +12,11 @@ namespace kvpane::testing {
 namespace {
 
 constexpr const char* kind_names[] = {
-    "admit",        "admit_part", "reserve",  "reserve_batch", "commit",       "cancel",         "append",
-    "append_batch", "fork",       "fork_at",  "truncate",      "release",      "step_begin",     "step_end",
-    "plan_prompt",  "plan_batch", "bind_row", "unbind_row",    "wrong_handle", "wrong_argument", "admit_again",
-    "probe", "plan_again", "release_uncached", "evict", "uncache", "pin", "unpin", "reset_cache",
+    "admit",        "admit_part",     "reserve",     "reserve_batch", "commit",      "cancel",
+    "append",       "append_batch",   "fork",        "fork_at",       "truncate",    "release",
+    "step_begin",   "step_end",       "plan_prompt", "plan_batch",    "bind_row",    "unbind_row",
+    "wrong_handle", "wrong_argument", "admit_again", "probe",         "plan_again",  "release_uncached",
+    "evict",        "uncache",        "pin",         "unpin",         "reset_cache",
 };
 
 // More would only make the runs slower: everything happens between a few sequences.

@@ -165,8 +165,8 @@ private:
     std::uint64_t next_event_ = 1;
     std::uint64_t drawn_ = 0;
     std::vector<ModelPrompt> remembered_;
-    std::map<std::uint64_t, Stored> ever_stored_;                      // by content
-    std::set<std::pair<std::uint32_t, std::uint64_t>> stored_;         // (group, content): what can be hit now
+    std::map<std::uint64_t, Stored> ever_stored_;               // by content
+    std::set<std::pair<std::uint32_t, std::uint64_t>> stored_;  // (group, content): what can be hit now
 };
 
 }  // namespace kvpane::testing

@@ -38,7 +38,8 @@ Lockstep::Spoken::Spoken(const ModelPrompt& model) {
               .compute = model.compute,
               .scope = scopes[static_cast<std::size_t>(model.scope)],
               .extra = extra,
-              .priority = model.priority};
+              .priority = model.priority,
+              .priority_steps = model.priority_steps};
 }
 
 void Lockstep::remember(const ModelPrompt& prompt) {
@@ -52,6 +53,7 @@ ModelPrompt Lockstep::new_prompt(Length count) {
     ModelPrompt prompt{.tokens = next_tokens(count)};
     prompt.scope = draw(3) == 0 ? draw(static_cast<int>(scopes.size())) : 0;
     prompt.priority = draw(3) == 0 ? draw(4) - 1 : 0;
+    prompt.priority_steps = draw(2) == 0 ? static_cast<std::uint64_t>(draw(4)) : 0;
     for (Length at = draw(8); at < count && draw(2) == 0; at += 1 + draw(4)) {
         const Length pictured = std::min<Length>(1 + draw(5), count - at);
         prompt.pictures.push_back({at, pictured, 1 + draw(static_cast<int>(images.size()) - 1)});
@@ -68,6 +70,7 @@ ModelPrompt Lockstep::old_prompt() {
     ModelPrompt prompt = remembered_[static_cast<std::size_t>(draw(static_cast<int>(remembered_.size())))];
     prompt.compute.reset();
     prompt.priority = draw(3) == 0 ? draw(4) - 1 : 0;
+    prompt.priority_steps = draw(2) == 0 ? static_cast<std::uint64_t>(draw(4)) : 0;
     prompt.tokens.resize(std::min(prompt.tokens.size(), longest_prompt));
     if (draw(2) == 0) {
         prompt.tokens.resize(static_cast<std::size_t>(1 + draw(static_cast<int>(prompt.tokens.size()))));
@@ -243,7 +246,8 @@ void Lockstep::compare_events() {
     check_equal(stored_.size(), contents, "contents that a reader of the events knows");
     for (const auto& [group, content] : stored_) {
         std::vector<Token> chain;
-        for (auto at = ever_stored_.find(content); at != ever_stored_.end(); at = ever_stored_.find(at->second.parent)) {
+        for (auto at = ever_stored_.find(content); at != ever_stored_.end();
+             at = ever_stored_.find(at->second.parent)) {
             chain.insert(chain.begin(), at->second.tokens.begin(), at->second.tokens.end());
         }
         const auto ends_alike = [&](const std::vector<Token>& tokens) {
@@ -266,6 +270,7 @@ void Lockstep::compare_totals() {
     reached_["tails replaced by longer ones"] = wanted.replaced_tails;
     reached_["entries withdrawn by a writer"] = wanted.withdrawn_by_writer;
     reached_["hits of fenced blocks"] = wanted.fenced_hits;
+    reached_["priorities that ended"] = wanted.ended_priorities;
 }
 
 }  // namespace kvpane::testing

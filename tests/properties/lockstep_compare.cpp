@@ -70,8 +70,8 @@ void Lockstep::compare_all() {
             missing = missing || model_.first_resident(name, group) % config_.block_size != 0;
         }
     }
-    reached_["holes"] += hole ? 1U : 0U;                // operations after which some table had a hole
-    reached_["missing cells"] += missing ? 1U : 0U;     // a block was held whose first cells were gone
+    reached_["holes"] += hole ? 1U : 0U;                  // operations after which some table had a hole
+    reached_["missing cells"] += missing ? 1U : 0U;       // a block was held whose first cells were gone
     reached_["fenced"] += model_.fenced() > 0 ? 1U : 0U;  // a block waited for a step
     for (std::uint32_t group = 0; group < model_.groups(); ++group) {
         compare_csr(group);

@@ -290,6 +290,8 @@ Answer Model::step_end(std::uint64_t step) {
     }
     fenced_ = waiting;
     join_queue(ready);
+    ++steps_ended_;
+    end_priorities();
     return {};
 }
 

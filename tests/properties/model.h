@@ -48,6 +48,7 @@ struct ModelPrompt {
     int scope = 0;  // whatever differs, differs
     std::vector<Picture> pictures{};
     std::int64_t priority = 0;
+    std::uint64_t priority_steps = 0;  // 0 = the priority stays
 };
 
 // What a block is known by: everything from position 0 to its end.
@@ -63,6 +64,7 @@ struct ModelBlock {
     std::shared_ptr<const ModelContent> content;  // nullptr: nothing can be found in it
     std::uint64_t age = 0;                        // since when, as a number that grows
     Rank rank;
+    std::optional<std::uint64_t> due;  // the number of ended steps at which its priority becomes 0
     std::uint32_t pins = 0;
     std::optional<Rank> place;  // in the queue; nothing: before all ranks
 };
@@ -73,7 +75,7 @@ struct ModelMatch {
     std::vector<std::vector<std::uint32_t>> whole;  // [n_groups][cut / block_size] 0 where none is needed
     std::vector<std::uint32_t> sources;             // [n_groups] to copy the last cells from, 0 = none
 
-    std::vector<std::uint32_t> blocks() const;      // group by group, deepest first
+    std::vector<std::uint32_t> blocks() const;  // group by group, deepest first
 };
 
 struct ModelTable {
@@ -87,6 +89,7 @@ struct ModelSequence {
     int scope = 0;
     std::vector<Picture> pictures;
     std::int64_t priority = 0;
+    std::uint64_t priority_steps = 0;
     Length own_from = 0;  // the cells from here on it filled itself
     Length reserved = 0;
     std::vector<ModelTable> tables;  // [n_groups]
@@ -125,6 +128,7 @@ struct ModelTotals {
     std::uint64_t replaced_tails = 0;
     std::uint64_t withdrawn_by_writer = 0;
     std::uint64_t fenced_hits = 0;
+    std::uint64_t ended_priorities = 0;
 };
 
 struct Ask {
@@ -202,7 +206,9 @@ private:
     std::uint32_t oldest(const ModelContent& content) const;
     std::size_t copies_of(const ModelContent& content) const;
     void adopt(ModelSequence& sequence, const ModelMatch& match, const ModelPrompt& prompt);
-    void hold(std::uint32_t block, std::int64_t priority);
+    void hold(std::uint32_t block, const ModelPrompt& prompt);
+    void end_priorities();
+    std::optional<std::uint64_t> due(std::int64_t priority, std::uint64_t steps) const;
     void publish(const ModelSequence& sequence, std::uint32_t group, std::size_t entry);
     void publish_tails(const ModelSequence& sequence);
     static ModelCell cell(Token token, Length position, const std::vector<Picture>& pictures);
@@ -243,6 +249,7 @@ private:
     std::set<std::uint64_t> open_;
     std::vector<std::uint32_t> sources_;  // of this call's copies: given back when it ends
     std::uint64_t next_age_ = 1;
+    std::uint64_t steps_ended_ = 0;
     ModelTotals totals_;
 };
 

@@ -54,7 +54,7 @@ void Model::publish(const ModelSequence& sequence, std::uint32_t group, std::siz
     }
     ModelBlock& block = blocks_[id];
     if (block.content != nullptr) {
-        if (static_cast<Length>(block.content->cells.size()) >= sequence.length() || block.pins > 0 || std::getenv("KV_NOREPL")) {
+        if (static_cast<Length>(block.content->cells.size()) >= sequence.length() || block.pins > 0) {
             return;
         }
         withdraw(id);
@@ -66,6 +66,7 @@ void Model::publish(const ModelSequence& sequence, std::uint32_t group, std::siz
     block.content = std::make_shared<const ModelContent>(content);
     block.age = next_age_++;
     block.rank = {sequence.priority, lfu ? 1U : 0U};
+    block.due = due(sequence.priority, sequence.priority_steps);
 }
 
 void Model::publish_tails(const ModelSequence& sequence) {
@@ -210,26 +211,55 @@ ModelMatch Model::find(const ModelPrompt& prompt, Length most) const {
 // --- using it -------------------------------------------------------------------------------------------------------
 
 // One more reference for a hit, which leaves the queue or the fence.
-void Model::hold(std::uint32_t id, std::int64_t priority) {
+void Model::hold(std::uint32_t id, const ModelPrompt& prompt) {
     ModelBlock& block = blocks_[id];
     if (is_idle(id)) {
         leave_queue(id);
     }
     totals_.fenced_hits += std::erase_if(fenced_, [&](const Fenced& fenced) { return fenced.block == id; });
     refs_[id] += 1;
-    block.rank.priority = std::max(block.rank.priority, priority);
+    if (prompt.priority > block.rank.priority) {
+        block.rank.priority = prompt.priority;
+        block.due = due(prompt.priority, prompt.priority_steps);
+    }
     if (config_.prefix_cache.policy == EvictionPolicy::lfu) {
         block.rank.frequency += 1;
     }
 }
 
+std::optional<std::uint64_t> Model::due(std::int64_t priority, std::uint64_t steps) const {
+    return priority == 0 || steps == 0 ? std::nullopt : std::optional(steps_ended_ + steps);
+}
+
+// Idle blocks whose priority ends join the others of their new rank as if they had just become idle, in their old order.
+void Model::end_priorities() {
+    std::vector<std::uint32_t> queued;
+    for (const std::uint32_t id : queue_) {
+        if (blocks_[id].content != nullptr && blocks_[id].due == steps_ended_) {
+            queued.push_back(id);
+        }
+    }
+    for (ModelBlock& block : blocks_) {
+        if (block.content != nullptr && block.due == steps_ended_) {
+            block.due.reset();
+            block.rank.priority = 0;
+            ++totals_.ended_priorities;
+        }
+    }
+    for (const std::uint32_t id : queued) {
+        leave_queue(id);
+        join_queue({id});
+    }
+}
+
 void Model::adopt(ModelSequence& sequence, const ModelMatch& match, const ModelPrompt& prompt) {
     for (const std::uint32_t block : match.blocks()) {
-        hold(block, prompt.priority);
+        hold(block, prompt);
     }
     sequence.scope = prompt.scope;
     sequence.pictures = prompt.pictures;
     sequence.priority = prompt.priority;
+    sequence.priority_steps = prompt.priority_steps;
     sequence.own_from = match.cut;
     for (Length position = 0; position < match.cut; ++position) {
         const Token token = prompt.tokens[static_cast<std::size_t>(position)];
@@ -319,8 +349,7 @@ Answer Model::unpin(const ModelPrompt& prompt) {
     if (hits.empty() || std::ranges::any_of(hits, [&](std::uint32_t id) { return blocks_[id].pins == 0; })) {
         return refusal(Error::invalid_argument);
     }
-    std::vector<std::uint32_t> KVX = hits; if (std::getenv("KV_UNPIN")) { KVX.clear(); const auto m = find(prompt, static_cast<Length>(prompt.tokens.size())); for (std::uint32_t g = 0; g < groups(); ++g) { KVX.insert(KVX.end(), m.whole[g].begin(), m.whole[g].end()); KVX.push_back(m.sources[g]); } std::erase(KVX, 0U); std::ranges::reverse(KVX); }
-    for (const std::uint32_t id : KVX) {
+    for (const std::uint32_t id : hits) {
         blocks_[id].pins -= 1;
         if (blocks_[id].pins == 0 && is_idle(id)) {
             join_queue({id});

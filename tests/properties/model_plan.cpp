@@ -26,14 +26,12 @@ std::int64_t Model::feed(const ModelPrompt& prompt, const ModelMatch& match, Len
         }
         std::int64_t new_blocks = 0;
         for (const ModelTable& table : sequence.tables) {
-            new_blocks += std::ranges::count_if(table.ids, [&](std::uint32_t id) {
-                return id != 0 && std::ranges::find(hits, id) == hits.end();
-            });
+            new_blocks += std::ranges::count_if(
+                table.ids, [&](std::uint32_t id) { return id != 0 && std::ranges::find(hits, id) == hits.end(); });
         }
         peak = std::max(peak, new_blocks);
         const auto first = prompt.tokens.begin() + static_cast<std::ptrdiff_t>(sequence.length());
         write(sequence, std::vector<Token>(first, first + static_cast<std::ptrdiff_t>(cells)));
-        if (std::getenv("KV_SRC")) { const auto open = std::exchange(open_, {}); end_call(); open_ = open; } else
         end_call();
     }
     return peak;

@@ -24,9 +24,9 @@ struct PoolOp {
 };
 
 std::ostream& operator<<(std::ostream& out, const PoolOp& op) {
-    static constexpr const char* names[] = {"take",   "share",      "give_back", "set_content", "drop_content",
-                                            "revive", "step_begin", "step_end",  "set_rank",    "pin",
-                                            "unpin"};
+    static constexpr const char* names[] = {"take",         "share",  "give_back",  "set_content",
+                                            "drop_content", "revive", "step_begin", "step_end",
+                                            "set_rank",     "pin",    "unpin"};
     return out << names[op.kind] << "(" << op.which << ")";
 }
 
