@@ -134,6 +134,9 @@ public:
     // Whether the block is in the queue.
     bool is_takeable(BlockId block) const noexcept { return holders(block) == 0 && !is_fenced(block); }
 
+    // Orders the idle blocks by the moment when they became idle.
+    std::uint64_t idle_since(BlockId block) const noexcept { return idle_since_[to_index(block)]; }
+
     // How many blocks became idle between the moment when a block did and its hit, over all hits of idle blocks: entry
     // i counts the distances of i binary digits, 2^(i - 1) .. 2^i - 1.
     const std::array<std::uint64_t, 65>& reuse_distances() const noexcept { return reuse_distances_; }

@@ -80,7 +80,7 @@ void PrefixTree::drop(ContentId node) noexcept {
         }
         erase(node);
         if (gone.parent == no_content) {
-            scopes_[gone.label] = {};
+            scopes_[gone.label].view = {};  // the text keeps its memory for the next scope
             free_scopes_.push_back(gone.label);
         } else if (gone.label != 0) {
             marks_[gone.label] = {};
@@ -200,10 +200,9 @@ std::uint32_t PrefixTree::own(const Scope& scope) {
     }
     const std::uint32_t label = free_scopes_.back();
     // At least 16 characters live on the heap, so that the views survive when the vector moves its strings.
-    std::string text;
+    std::string& text = scopes_[label].text;
     text.reserve(scope.model.size() + scope.adapter.size() + scope.tenant.size() + scope.salt.size() + 16);
-    scopes_[label].text = std::move(text);
-    scopes_[label].view = copy_scope(scope, scopes_[label].text);
+    scopes_[label].view = copy_scope(scope, text);
     free_scopes_.pop_back();
     return label;
 }

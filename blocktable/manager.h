@@ -298,6 +298,7 @@ private:
         std::uint64_t due = 0;  // in ended steps
         BlockId block = null_block;
         bool operator<(const Expiry& other) const noexcept { return due > other.due; }
+        bool operator==(const Expiry&) const = default;
     };
     std::vector<Expiry> expiries_;
     std::vector<std::uint64_t> due_;  // [blocks + 1] 0 = never

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include <kvpane/blocktable/manager.h>
 
@@ -119,7 +120,15 @@ void Manager::hold_hits(std::uint32_t index, const Prompt& prompt) {
     });
 }
 
+// Stale entries go before the heap grows, so that it stays within a multiple of the blocks.
 void Manager::make_room_for_expiries(std::size_t more) {
+    if (expiries_.size() + more <= expiries_.capacity()) {
+        return;
+    }
+    std::erase_if(expiries_, [&](const Expiry& expiry) { return due_[to_index(expiry.block)] != expiry.due; });
+    std::ranges::sort(expiries_, {}, [](const Expiry& e) { return std::pair(e.due, to_index(e.block)); });
+    const auto doubles = std::ranges::unique(expiries_);
+    expiries_.erase(doubles.begin(), doubles.end());  // ascending dues are a heap as they stand
     if (expiries_.size() + more > expiries_.capacity()) {
         expiries_.reserve(2 * (expiries_.size() + more));
     }
@@ -127,26 +136,33 @@ void Manager::make_room_for_expiries(std::size_t more) {
 
 // REQUIRES room for one more entry when steps > 0.
 void Manager::note_expiry(BlockId block, std::int64_t priority, std::uint64_t steps) noexcept {
-    const bool ends = priority > 0 && steps > 0;
-    due_[to_index(block)] = ends ? steps_ended_ + steps : 0;
-    if (ends) {
-        expiries_.push_back({steps_ended_ + steps, block});
+    const std::uint64_t due = priority != 0 && steps > 0 ? steps_ended_ + steps : 0;
+    if (due != 0 && due != due_[to_index(block)]) {
+        expiries_.push_back({due, block});
         std::push_heap(expiries_.begin(), expiries_.end());
     }
+    due_[to_index(block)] = due;
 }
 
-// A block whose priority ends counts as idle from now on, if it is idle. COST O(log expiries) for each.
+// Blocks whose priority ends count as idle from now on, if they are idle: in the order in which the queue had them.
+// COST O(log expiries) for each.
 void Manager::expire_priorities() {
+    blocks_.clear();
     while (!expiries_.empty() && expiries_.front().due <= steps_ended_) {
         const Expiry expiry = expiries_.front();
         std::pop_heap(expiries_.begin(), expiries_.end());
         expiries_.pop_back();
         if (due_[to_index(expiry.block)] == expiry.due && pool_.content(expiry.block) != no_content) {
-            Rank rank = pool_.rank(expiry.block);
-            rank.priority = 0;
-            pool_.make_rank(rank);
-            pool_.set_rank(expiry.block, rank);
+            due_[to_index(expiry.block)] = 0;
+            blocks_.push_back(expiry.block);
         }
+    }
+    std::ranges::sort(blocks_, {}, [&](BlockId block) { return std::pair(pool_.rank(block), pool_.idle_since(block)); });
+    for (const BlockId block : blocks_) {
+        Rank rank = pool_.rank(block);
+        rank.priority = 0;
+        pool_.make_rank(rank);
+        pool_.set_rank(block, rank);
     }
 }
 
@@ -191,6 +207,12 @@ void Manager::publish(std::uint32_t index, ContentId node, Length entry) {
         const BlockTable& table = sequences_.table(index, GroupId{group});
         const BlockId block = table[static_cast<std::uint32_t>(entry)];
         const Length begin = shape_.begin(entry);
+        // A longer tail replaces the shorter one that another sequence left in the same block.
+        const ContentId known = block == null_block ? no_content : pool_.content(block);
+        if (known != no_content && pool_.pins(block) == 0 &&
+            index_->tree().tokens(known).size() < index_->tree().tokens(node).size()) {
+            withdraw(block);
+        }
         if (block != null_block && pool_.content(block) == no_content && table.holds_cells(shape_, begin, begin + 1)) {
             const Sequence& sequence = sequences_[index];
             index_->publish(node, GroupId{group}, block);
@@ -323,8 +345,14 @@ expected<Length> Manager::unpin(const Prompt& prompt) {
     if (blocks_.empty() || surplus) {
         return unexpected(Error::invalid_argument);
     }
-    // Deepest first, like everything that joins the queue.
-    std::for_each(blocks_.rbegin(), blocks_.rend(), [&](BlockId block) { pool_.unpin(block); });
+    // Group by group, deepest first, like everything that joins the queue.
+    for (std::uint32_t group = 0; group < groups(); ++group) {
+        std::for_each(blocks_.rbegin(), blocks_.rend(), [&](BlockId block) {
+            if (index_->group(block) == GroupId{group}) {
+                pool_.unpin(block);
+            }
+        });
+    }
     return static_cast<Length>(blocks_.size());
 }
 

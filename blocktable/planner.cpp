@@ -280,17 +280,20 @@ Plan Planner::prompt(Length count, Length chunk, std::int64_t watermark, const M
     const std::int64_t first_need = new_blocks(match.tokens, first_end, match.blocks);
     std::int64_t most = plan.blocks_needed;
     std::int64_t first_most = first_need;
-    if (pool_.step_is_open()) {
-        // What the windows drop is fenced: then every block of the prompt comes from the room.
-        most = (shape_.blocks_for(count) - Length{match.blocks}) * Length{sequences_.groups()};
+    const bool hits = search != nullptr && match.tokens > 0;
+    std::int64_t sources = 0;
+    for (std::uint32_t group = 0; hits && match.cells > 0 && group < sequences_.groups(); ++group) {
+        sources += pool_.is_takeable(search->source(group)) ? 1 : 0;
     }
-    if (search != nullptr && match.tokens > 0) {
+    if (pool_.step_is_open()) {
+        // What the windows drop is fenced, hits and sources of copies too: all of the prompt comes from the room.
+        const std::int64_t idle = hits ? idle_hits(0, match, *search, false) + idle_hits(0, match, *search, true) : 0;
+        most = (shape_.blocks_for(count) - Length{match.blocks}) * Length{sequences_.groups()} + idle + sources;
+        first_most += idle + sources;
+    } else if (hits) {
         // Hits are no room; those that the windows leave behind are room again.
         const std::int64_t lasting = idle_hits(match.tokens, match, *search, false);
-        first_most += lasting + idle_hits(match.tokens, match, *search, true);
-        for (std::uint32_t group = 0; group < sequences_.groups() && match.cells > 0; ++group) {
-            first_most += pool_.is_takeable(search->source(group)) ? 1 : 0;
-        }
+        first_most += lasting + idle_hits(match.tokens, match, *search, true) + sources;
         for (Length begin = match.tokens; begin < count; begin += step) {
             const std::int64_t idle = idle_hits(begin, match, *search, true);
             const Length end = begin + std::min(step, count - begin);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -86,7 +87,9 @@ private:
     // How many holders a block would have left, while a batch is played through. Only shared blocks are written down.
     class Holders {
     public:
-        explicit Holders(std::uint32_t blocks) : words_(blocks + std::size_t{1}) {}
+        explicit Holders(std::uint32_t blocks) : words_(blocks + std::size_t{1}) {
+            known_.reserve(std::min<std::size_t>(blocks, 65'536));  // more shared blocks in one batch: it grows
+        }
 
         std::uint32_t left(BlockId block, const BlockPool& pool) const noexcept;
         void drop_one(BlockId block, const BlockPool& pool);

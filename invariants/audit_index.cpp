@@ -14,6 +14,11 @@ namespace {
 
 Found found(Invariant invariant, std::string what) { return Finding{invariant, std::move(what)}; }
 
+Scope owned(const kvpane::Scope& scope) {
+    return {std::string(scope.model), std::string(scope.tenant), std::string(scope.adapter), std::string(scope.salt),
+            scope.adapter_id};
+}
+
 template <class F>
 Found first_of_indexed(const Scene& scene, F look) {
     const BlockPool& pool = scene.manager.pool();
@@ -70,7 +75,7 @@ public:
 
 private:
     End root(ContentId node) const {
-        const std::uint32_t scope = number_of_(tree_.scope(node));
+        const std::uint32_t scope = number_of_(owned(tree_.scope(node)));
         return {0, first_chain(scope), scope};
     }
 
@@ -208,8 +213,11 @@ Length longest_hit(const Scene& scene, std::span<const std::uint64_t> chains, Le
 IndexWatch::Stored IndexWatch::stored_in(const Scene& scene) {
     Stored stored;
     const PrefixIndex& index = *scene.manager.index();
+    const PrefixTree& tree = index.tree();
     static_cast<void>(first_of_indexed(scene, [&](BlockId block, ContentId node) -> Found {
-        stored.emplace(index.tree().serial(node), to_index(index.group(block)));
+        const std::span<const Token> tokens = tree.tokens(node);
+        stored[Key(tree.serial(node), to_index(index.group(block)))] = {
+            tree.serial(tree.parent(node)), {tokens.begin(), tokens.end()}, owned(tree.scope(node))};
         return std::nullopt;
     }));
     return stored;
@@ -227,10 +235,13 @@ Found IndexWatch::read(const Scene& scene) {
     }
     for (; next_ < events.next(); ++next_) {
         const CacheEvent event = events.read(next_);
-        const std::pair key(event.content, to_index(event.group));
+        const Key key(event.content, to_index(event.group));
+        const auto content = [&] {
+            return Content{event.parent, {event.tokens.begin(), event.tokens.end()}, owned(event.scope)};
+        };
         bool is_news = true;
         switch (event.kind) {
-            case CacheEvent::Kind::stored: is_news = stored_.insert(key).second; break;
+            case CacheEvent::Kind::stored: is_news = stored_.try_emplace(key, content()).second; break;
             case CacheEvent::Kind::removed: is_news = stored_.erase(key) == 1; break;
             case CacheEvent::Kind::cleared: stored_.clear(); break;
         }

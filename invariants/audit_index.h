@@ -3,9 +3,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <set>
+#include <map>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <kvpane/invariants/audit.h>
 
@@ -13,7 +14,7 @@
 namespace kvpane::invariants {
 
 // The judge's number of a scope.
-using ScopeNumber = std::function<std::uint32_t(const kvpane::Scope&)>;
+using ScopeNumber = std::function<std::uint32_t(const Scope&)>;
 
 // X1: each block that is known by a content holds exactly these tokens behind exactly these predecessors, in this scope
 // and group; a whole block, unless parts are found too. COST O(nodes and cells that are indexed).
@@ -35,11 +36,20 @@ public:
     // Reads what is new. Where events were lost it starts anew from the index itself.
     Found read(const Scene& scene);
 
-    // X3: what the events say is stored is what blocks hold. REQUIRES read() before.
+    // X3: what the events say is stored is what blocks hold: tokens, predecessor, scope and group. REQUIRES read() before.
+    // COST O(indexed blocks * (block_size + log of them)).
     Found compare(const Scene& scene) const;
 
 private:
-    using Stored = std::set<std::pair<std::uint64_t, std::uint32_t>>;  // content, group
+    struct Content {
+        std::uint64_t parent = 0;
+        std::vector<Token> tokens;
+        Scope scope;
+
+        friend bool operator==(const Content&, const Content&) = default;
+    };
+    using Key = std::pair<std::uint64_t, std::uint32_t>;  // name of the content, group
+    using Stored = std::map<Key, Content>;
 
     static Stored stored_in(const Scene& scene);
 

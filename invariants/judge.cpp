@@ -59,13 +59,13 @@ void Judge::before(const Operation& operation, Driver& driver, Depth depth) {
 }
 
 Found Judge::after(const Operation& operation, const Outcome& outcome, const Driver& driver, Depth depth) {
+    if (auto finding = find_X2(operation, outcome)) {
+        return finding;  // first: a wrong hit also takes other blocks than it should
+    }
     if (depth != Depth::follow) {
         if (auto finding = find_A1(operation, outcome, driver.manager())) {
             return finding;
         }
-    }
-    if (auto finding = find_X2(operation, outcome)) {
-        return finding;
     }
     if (depth == Depth::all) {
         if (auto finding = find_F2(operation, outcome, driver.manager())) {
@@ -81,7 +81,6 @@ Found Judge::after(const Operation& operation, const Outcome& outcome, const Dri
     Found finding;
     if (depth == Depth::all) {
         finding = audit(driver, &operation);
-        finding = finding ? finding : audit_index(driver.manager());
     } else if (depth == Depth::touched) {
         finding = audit_touched(operation, driver.manager());
     }
@@ -119,11 +118,7 @@ Found Judge::find_X2(const Operation& operation, const Outcome& outcome) const {
 // X1 and X3.
 Found Judge::audit_index(const Manager& manager) {
     const Scene seen = scene(manager);
-    const auto numbered = [&](const kvpane::Scope& scope) {
-        return number_of({std::string(scope.model), std::string(scope.tenant), std::string(scope.adapter),
-                          std::string(scope.salt), scope.adapter_id});
-    };
-    if (auto finding = find_X1(seen, numbered)) {
+    if (auto finding = find_X1(seen, [&](const Scope& scope) { return number_of(scope); })) {
         return finding;
     }
     if (auto finding = find_X3(seen)) {
@@ -234,7 +229,7 @@ Found Judge::audit(const Driver& driver, const Operation* last) {
             return finding;
         }
     }
-    return std::nullopt;
+    return audit_index(manager);
 }
 
 CheckedManager::WindowContents Judge::window(Name name, GroupId group, const Manager& manager) const {

@@ -43,7 +43,8 @@ BOOST_AUTO_TEST_CASE(breaking_P1_a_block_in_flight_that_is_not_fenced) {
     broken.run(step_begin(1));
     BOOST_TEST(Tamper::pool(broken.kv()).step_end(StepId{1}).has_value());  // the pool forgets it, the engine does not
     broken.checked.apply(release(0));
-    broken.expect(Invariant::P1, "block 1 was given up while step 1 was open, which has not ended, and it is not fenced");
+    broken.expect(Invariant::P1,
+                  "block 1 was given up while step 1 was open, which has not ended, and it is not fenced");
 }
 
 BOOST_AUTO_TEST_CASE(breaking_P2_a_reference_too_many) {

@@ -64,6 +64,38 @@ inline Operation plan(Length count, Length chunk = 0) {
     return out;
 }
 
+// The same prompt in a scope, and with external content behind it.
+inline Operation in(Scope scope, Operation prompt) {
+    prompt.scope = std::move(scope);
+    return prompt;
+}
+inline Operation with(std::vector<ExternalContent> extra, Operation prompt) {
+    prompt.extra = std::move(extra);
+    return prompt;
+}
+
+inline Operation probe(Tokens tokens) { return operation(Verb::probe, 0, std::move(tokens)); }
+inline Operation pin(Tokens tokens) { return operation(Verb::pin, 0, std::move(tokens)); }
+inline Operation unpin(Tokens tokens) { return operation(Verb::unpin, 0, std::move(tokens)); }
+inline Operation plan(Tokens tokens, Length chunk = 0) {
+    Operation out = operation(Verb::plan, 0, std::move(tokens));
+    out.chunk = chunk;
+    return out;
+}
+inline Operation reset_cache() { return operation(Verb::reset_cache, 0); }
+
+inline Operation evict(Length blocks) {
+    Operation out = operation(Verb::evict, 0);
+    out.count = blocks;
+    return out;
+}
+
+inline Operation uncache(Name sequence, std::vector<Length> blocks) {
+    Operation out = operation(Verb::uncache, sequence);
+    out.blocks = std::move(blocks);
+    return out;
+}
+
 inline Operation step_begin(std::uint64_t step) {
     Operation out = operation(Verb::step_begin, 0);
     out.step = step;

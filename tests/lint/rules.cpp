@@ -232,7 +232,7 @@ Findings the_readme_shows_what_is_built(const Tree& tree) {
         }
     }
     const bool ends = line < readme->lines.size() && readme->lines[line] == "```";
-    return ends ? Findings{} : Findings{{"README.md", begin, "shows more than tests/consumer/readme.cpp"}};
+    return ends ? Findings{} : Findings{{"README.md", begin + 1, "shows more than tests/consumer/readme.cpp"}};
 }
 
 Findings no_machine_paths(const Tree& tree) {
