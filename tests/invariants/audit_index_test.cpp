@@ -144,11 +144,11 @@ BOOST_AUTO_TEST_CASE(a_hit_needs_every_group) {
 
 BOOST_AUTO_TEST_CASE(the_parts_of_a_scope_do_not_stand_for_one_another) {
     Judged judged(caching(4, 8));
-    judged.leave(in({.tenant = "x"}, admit(0, eight)));
-    judged.run(in({.salt = "x"}, probe(eight)));
-    judged.expect_hit(4, in({.tenant = "x"}, probe(eight)), 0);
-    judged.expect_hit(0, in({.salt = "x"}, probe(eight)), 1);
-    judged.expect_hit(0, in({.tenant = "x", .lora_id = 1}, probe(eight)), 2);
+    judged.leave(in(scope_of("x"), admit(0, eight)));
+    judged.run(in(scope_of("", "x"), probe(eight)));
+    judged.expect_hit(4, in(scope_of("x"), probe(eight)), 0);
+    judged.expect_hit(0, in(scope_of("", "x"), probe(eight)), 1);
+    judged.expect_hit(0, in(scope_of("x", "", 1), probe(eight)), 2);
     judged.expect_hit(0, probe(eight), 3);
 }
 

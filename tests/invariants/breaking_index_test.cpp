@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(breaking_X1_an_entry_in_the_scope_of_somebody_else) {
 
 BOOST_AUTO_TEST_CASE(breaking_X1_a_scope_whose_parts_changed_places) {
     Broken broken(caching(4, 8));
-    broken.run(in({.tenant = "x"}, admit(0, eight)));
+    broken.run(in(scope_of("x"), admit(0, eight)));
     kvpane::Scope& scope = Tamper::scope(broken.kv(), Tamper::content(broken.kv(), BlockId{1}));
     std::swap(scope.tenant, scope.salt);
     broken.audit_expects(Invariant::X1, "block 1, cell 0: the index says position 0 token 1 scope 1");
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(breaking_X2_a_hit_on_the_tokens_of_another_tenant) {
     config.prefix_cache.constant_hash = true;  // so that the altered scope is found
     Cached broken(config);
     Tamper::scope(broken.kv(), broken.content(1)).tenant = "somebody else";
-    broken.checked.apply(in({.tenant = "somebody else"}, admit(1, {1, 2, 3, 4, 5})));
+    broken.checked.apply(in(scope_of("somebody else"), admit(1, {1, 2, 3, 4, 5})));
     broken.expect(Invariant::X2, "sequence #1: the longest cached prefix has 0 tokens, 4 were hit");
 }
 
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(breaking_X3_an_event_with_the_number_of_another) {
 BOOST_AUTO_TEST_CASE(breaking_X3_events_from_which_another_index_is_rebuilt) {
     const auto expect_others = [](auto fault) {
         Broken broken(caching(4, 8));
-        Tamper::apply(broken.checked, in({.tenant = "t"}, admit(0, eight)), no_fault, [&] { fault(broken.kv()); });
+        Tamper::apply(broken.checked, in(scope_of("t"), admit(0, eight)), no_fault, [&] { fault(broken.kv()); });
         broken.expect(Invariant::X3, "the events say that 2 contents are stored, the blocks hold 2 others");
     };
     expect_others([](Manager& kv) { Tamper::event_token(kv, 2, 1) = 9; });

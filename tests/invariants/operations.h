@@ -12,6 +12,14 @@ namespace kvpane::invariants {
 
 using Tokens = std::vector<Token>;
 
+inline Scope scope_of(std::string tenant, std::string salt = "", std::int64_t lora_id = 0) {
+    Scope scope;
+    scope.tenant = std::move(tenant);
+    scope.salt = std::move(salt);
+    scope.lora_id = lora_id;
+    return scope;
+}
+
 inline Operation operation(Verb verb, Name sequence, Tokens tokens = {}) {
     Operation out;
     out.verb = verb;
