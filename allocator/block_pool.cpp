@@ -105,6 +105,7 @@ void BlockPool::set_rank(BlockId block, Rank rank) noexcept {
     }
     ranks_[to_index(block)] = rank;
     if (is_takeable(block)) {
+        idle_since_[to_index(block)] = ++became_idle_;
         unlink(block);
         insert_after(at(list_of(rank)).prev, block);
     }
@@ -142,6 +143,7 @@ void BlockPool::unpin(BlockId block) noexcept {
     --pinned_;
     if (at(block).refs == 0 && !is_fenced(block)) {
         --idle_pinned_;
+        idle_since_[to_index(block)] = ++became_idle_;
         insert_after(at(list_of(rank(block))).prev, block);
     }
 }

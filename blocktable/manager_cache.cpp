@@ -113,7 +113,7 @@ void Manager::prepare(std::uint32_t index, const Prompt& prompt, const Match& ma
 void Manager::hold_hits(std::uint32_t index, const Prompt& prompt) {
     for_each_held(index, [&](BlockId block) {
         pool_.refs(block) > 0 ? pool_.share(block) : pool_.revive(block);
-        if (prompt.priority >= pool_.rank(block).priority) {
+        if (prompt.priority > pool_.rank(block).priority) {
             note_expiry(block, prompt.priority, prompt.priority_steps);
         }
         pool_.set_rank(block, ranking_->hit(pool_.rank(block), prompt.priority));
