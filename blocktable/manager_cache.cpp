@@ -127,8 +127,7 @@ void Manager::make_room_for_expiries(std::size_t more) {
     }
     std::erase_if(expiries_, [&](const Expiry& expiry) { return due_[to_index(expiry.block)] != expiry.due; });
     std::ranges::sort(expiries_, {}, [](const Expiry& e) { return std::pair(e.due, to_index(e.block)); });
-    const auto doubles = std::ranges::unique(expiries_);
-    expiries_.erase(doubles.begin(), doubles.end());  // ascending dues are a heap as they stand
+    expiries_.erase(std::unique(expiries_.begin(), expiries_.end()), expiries_.end());  // ascending dues are a heap
     if (expiries_.size() + more > expiries_.capacity()) {
         expiries_.reserve(2 * (expiries_.size() + more));
     }
