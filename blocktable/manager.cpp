@@ -165,13 +165,14 @@ expected<SequenceHandle> Manager::fork(SequenceHandle parent, std::optional<Leng
             return unexpected(Error::window_evicted);
         }
     }
-    const std::uint32_t child = sequences_.next();
+    const Length parent_length = found->length;
+    const std::uint32_t child = sequences_.next();  // may move the sequences: `found` is gone
     for (std::uint32_t group = 0; group < groups(); ++group) {
         sequences_.table(child, GroupId{group}).reserve(static_cast<std::size_t>(shape_.blocks_for(length)));
     }
     if (index_) {
         histories_->make_slot(child);
-        histories_->fork(parent.index, found->length, child, length);
+        histories_->fork(parent.index, parent_length, child, length);
     }
     sequences_.create();
     sequences_[child].length = sequences_[child].own_from = length;

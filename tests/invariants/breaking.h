@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstdint>
 #include <string>
 
 #include <kvpane/invariants/checked_manager.h>
@@ -13,6 +14,14 @@
 #include "support/tamper.h"
 
 namespace kvpane::invariants {
+
+// The event that nothing is known by this content any more.
+inline CacheEvent removal(std::uint64_t content) {
+    CacheEvent event;
+    event.kind = CacheEvent::Kind::removed;
+    event.content = content;
+    return event;
+}
 
 // A checked Manager in mode `every`, and the hands to break its state.
 struct Broken {

@@ -33,8 +33,8 @@ BOOST_AUTO_TEST_CASE(a_name_that_is_not_alive_is_an_unknown_sequence) {
     CheckedManager checked(plain(4, 8), CheckMode::every);
     checked.apply(admit(0, {1}));
     checked.apply(release(0));
-    for (const Operation& operation :
-         {append(0, {1}), append(9, {1}), commit(0, {}), cancel(0), release(0), reserve(0, 1), fork(0, 1), truncate(0, 0)}) {
+    for (const Operation& operation : {append(0, {1}), append(9, {1}), commit(0, {}), cancel(0), release(0),
+                                       reserve(0, 1), fork(0, 1), truncate(0, 0)}) {
         BOOST_TEST((checked.apply(operation).error == Error::unknown_sequence));
     }
     BOOST_TEST(!checked.violation().has_value());
@@ -162,6 +162,19 @@ BOOST_AUTO_TEST_CASE(beams_that_fork_diverge_and_end_stay_right_under_every_chec
     broken.run(append(1, {3}));
     BOOST_TEST(broken.checked.window(2, GroupId{0}).tokens == (Tokens{1, 2, 3, 7}));
     BOOST_TEST(broken.checked.window(1, GroupId{0}).tokens == (Tokens{1, 2, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(a_fork_that_makes_room_for_its_own_record_still_knows_its_parent) {
+    Config config = plain(2, 20);
+    config.prefix_cache.enabled = true;
+    config.expected_sequences = 1;
+    CheckedManager checked(config, CheckMode::every);
+    checked.apply(admit(0, {1, 2, 3, 4, 5}));
+    for (Name child = 1; child < 9; ++child) {
+        checked.apply(fork(child - 1, child, 4));
+        checked.apply(append(child, {6}));
+        expect_sound(checked.violation());
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,6 +4,8 @@
 
 #include <kvpane/invariants/forecast.h>
 
+#include "support/cache.h"
+
 namespace kvpane::invariants {
 
 using testing::plain;
@@ -102,12 +104,33 @@ BOOST_AUTO_TEST_CASE(a_plan_that_misses_the_peak_is_wrong) {
 }
 
 BOOST_AUTO_TEST_CASE(each_refusal_of_the_contract_is_forecast) {
-    expect_holds(windowed(2, 12, 4), {admit(0, {1, 2, 3, 4, 5, 6, 7, 8}), admit(1, {}), admit(1, {-1}), admit(1, {1}, -1),
-                                      truncate(0, 3), truncate(0, 9), truncate(0, -1), fork(0, 1, 3), fork(0, 1, 9),
-                                      append(0, {}), append(0, {-5}), reserve(0, 0), reserve(0, 2), append(0, {1}),
-                                      fork(0, 1), append_batch({0, 0}, {1, 1}), append_batch({0}, {1}),
-                                      append_batch({0}, {}), commit(0, {1, 2, 3}), commit(0, {-1}), commit(0, {1, 2}),
-                                      step_begin(1), step_begin(1), step_end(2), step_end(1), plan(0), plan(3, -1)});
+    expect_holds(windowed(2, 12, 4), {admit(0, {1, 2, 3, 4, 5, 6, 7, 8}),
+                                      admit(1, {}),
+                                      admit(1, {-1}),
+                                      admit(1, {1}, -1),
+                                      truncate(0, 3),
+                                      truncate(0, 9),
+                                      truncate(0, -1),
+                                      fork(0, 1, 3),
+                                      fork(0, 1, 9),
+                                      append(0, {}),
+                                      append(0, {-5}),
+                                      reserve(0, 0),
+                                      reserve(0, 2),
+                                      append(0, {1}),
+                                      fork(0, 1),
+                                      append_batch({0, 0}, {1, 1}),
+                                      append_batch({0}, {1}),
+                                      append_batch({0}, {}),
+                                      commit(0, {1, 2, 3}),
+                                      commit(0, {-1}),
+                                      commit(0, {1, 2}),
+                                      step_begin(1),
+                                      step_begin(1),
+                                      step_end(2),
+                                      step_end(1),
+                                      plan(0),
+                                      plan(3, -1)});
 }
 
 BOOST_AUTO_TEST_CASE(the_length_limit_the_watermark_and_a_full_pool_are_forecast) {
@@ -117,6 +140,37 @@ BOOST_AUTO_TEST_CASE(the_length_limit_the_watermark_and_a_full_pool_are_forecast
     expect_holds(config, {admit(0, Tokens(13, 1)), admit(0, Tokens(9, 1)), admit(1, {1}), reserve(0, 4), reserve(0, 3),
                           cancel(0), release(0), admit(1, {1}), admit(0, Tokens(12, 1)), append(1, Tokens(8, 1)),
                           admit(0, Tokens(5, 1)), release(1), reserve(2, 1)});
+}
+
+BOOST_AUTO_TEST_CASE(hits_take_no_blocks_and_are_no_room) {
+    Config config = testing::caching(4, 4);
+    expect_holds(config, {admit(0, Tokens(9, 1)), admit(1, Tokens(9, 1)), admit(2, Tokens(9, 1)), release(0),
+                          release(1), plan(Tokens(16, 1)), plan(Tokens(17, 1)), admit(0, Tokens(16, 1)), append(0, {1}),
+                          release(0), admit(1, {2}), admit(2, Tokens(13, 1)), admit(2, Tokens(12, 1))});
+    config.watermark = 1;
+    expect_holds(config, {admit(0, Tokens(9, 1)), admit(1, Tokens(9, 1)), admit(1, Tokens(9, 1)), release(0),
+                          admit(1, {2}), admit(0, Tokens(9, 1)), admit(0, Tokens(5, 1))});
+}
+
+BOOST_AUTO_TEST_CASE(a_block_that_matches_in_part_takes_one_block_and_one_copy_in_each_group) {
+    Config config = testing::caching_by_token(4, 12);
+    config.groups = {GroupConfig{"full"}, GroupConfig{"swa", 2}};
+    expect_holds(
+        config, {admit(0, {1, 2, 3, 4, 5, 6}), release(0), plan(Tokens{1, 2, 3, 4, 5, 7}), admit(0, {1, 2, 3, 4, 5, 7}),
+                 admit(1, {1, 2, 3, 4, 5, 6, 7}, 0), append(1, {8}), admit(2, {1, 2, 9}, 1), release(0), release(1),
+                 release(2), admit(0, {1, 2, 3, 4, 5, 6, 7, 8})});
+}
+
+BOOST_AUTO_TEST_CASE(a_hit_that_the_window_leaves_while_a_step_is_open_is_no_room) {
+    Config config = testing::caching(2, 4);
+    config.groups = {GroupConfig{"one", 1}};
+    const std::vector<Operation> all_but_the_hit_is_held = {admit(0, {1, 2}), release(0), admit(1, {9}), reserve(1, 5)};
+    std::vector<Operation> fenced = all_but_the_hit_is_held;
+    fenced.insert(fenced.end(), {step_begin(1), plan(Tokens{1, 2, 3}), admit(0, {1, 2, 3})});
+    expect_holds(config, fenced);
+    std::vector<Operation> room = all_but_the_hit_is_held;
+    room.insert(room.end(), {plan(Tokens{1, 2, 3}), admit(0, {1, 2, 3})});
+    expect_holds(config, room);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
