@@ -23,7 +23,13 @@ Outcome outcome_of(const expected<Step>& result) {
     return outcome;
 }
 
-Outcome outcome_of(const expected<void>& result) { return result ? Outcome{} : refused(result.error()); }
+Outcome outcome_of(const expected<void>& result) {
+    Outcome outcome;
+    if (!result) {
+        outcome.error = result.error();
+    }
+    return outcome;
+}
 
 bool any_negative(const std::vector<Token>& tokens) {
     return std::ranges::any_of(tokens, [](Token token) { return token < 0; });

@@ -275,13 +275,14 @@ Forecast forecast(const Operation& operation, const Known& known, const Manager&
     if (result.is_silent) {
         return result;
     }
+    const Length cached = hit.value_or(0);
     const bool takes_room = operation.verb == Verb::admit || operation.verb == Verb::reserve ||
                             operation.verb == Verb::append || operation.verb == Verb::append_batch;
     if (takes_room && result.refusals.empty()) {
-        take(operation, known, manager, rules, hit.value_or(0), result);
+        take(operation, known, manager, rules, cached, result);
     }
     result.takes_room = takes_room;
-    if (operation.verb == Verb::plan && result.refusals.empty() && hit.value_or(0) == 0) {
+    if (operation.verb == Verb::plan && result.refusals.empty() && cached == 0) {
         result.peak =
             peak(operation.tokens.empty() ? operation.count : count_of(operation.tokens), operation.chunk, rules);
     }

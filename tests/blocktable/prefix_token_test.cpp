@@ -15,34 +15,6 @@ BlockId tail_block(const Manager& kv, SequenceHandle sequence, GroupId group) {
 
 BOOST_AUTO_TEST_SUITE(prefix_tokens)
 
-BOOST_AUTO_TEST_CASE(the_nine_cuts_come_out_with_every_block_size) {
-    const Scope owner{.tenant = "owner"};
-    for (const std::uint32_t block_size : {1U, 4U, 16U}) {
-        Manager kv(caching_by_token(block_size, 64));
-        leave(kv, tokens(1, 8), owner);
-        leave(kv, tokens(1, 5) + tokens(20, 22), owner);
-        BOOST_TEST(found(kv, tokens(1, 12), owner) == 8);                                  // append
-        BOOST_TEST(found(kv, Tokens{20} + tokens(2, 12), owner) == 0);                     // edit of the first
-        BOOST_TEST(found(kv, tokens(1, 4) + Tokens{20} + tokens(6, 12), owner) == 4);      // in the middle
-        BOOST_TEST(found(kv, tokens(1, 7) + Tokens{22} + tokens(9, 12), owner) == 7);      // of the last
-        BOOST_TEST(found(kv, tokens(1, 4), owner) == 3);                                   // shorter
-        BOOST_TEST(found(kv, tokens(1, 5) + tokens(20, 22) + tokens(9, 12), owner) == 8);  // second branch
-        BOOST_TEST(found(kv, tokens(1, 12), {.tenant = "another-owner"}) == 0);            // other scope
-        for (const bool early_blocks_are_gone : {false, true}) {
-            Config config = caching_by_token(block_size, 64);
-            config.groups = {{"swa", 4, 0}};
-            Manager windowed(config);
-            leave(windowed, tokens(1, 8), owner);
-            if (early_blocks_are_gone && block_size == 1) {
-                must(windowed.evict(4));
-            }
-            const Length edit = found(windowed, tokens(1, 4) + Tokens{20} + tokens(6, 12), owner);
-            BOOST_TEST(edit == (early_blocks_are_gone && block_size == 1 ? 0 : 4));
-            BOOST_TEST(found(windowed, tokens(1, 12), owner) == 8);
-        }
-    }
-}
-
 BOOST_AUTO_TEST_CASE(the_first_cells_of_a_block_are_copied_and_their_source_stays_what_it_was) {
     Manager kv(caching_by_token(4, 8));
     leave(kv, tokens(0, 7));
