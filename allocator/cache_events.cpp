@@ -9,6 +9,28 @@ CacheEvents::CacheEvents(std::size_t capacity, std::uint32_t block_size)
     : events_(std::max<std::size_t>(capacity, 1)), tokens_(events_.size() * block_size), n_tokens_(events_.size()),
       scopes_(events_.size()), block_size_(block_size) {}
 
+CacheEvents::CacheEvents(const CacheEvents& other) : CacheEvents(other.events_.size(), other.block_size_) {
+    *this = other;
+}
+
+CacheEvents& CacheEvents::operator=(const CacheEvents& other) {
+    if (this == &other) {
+        return *this;
+    }
+    events_.resize(other.events_.size());
+    tokens_.resize(other.tokens_.size());
+    n_tokens_.resize(other.n_tokens_.size());
+    scopes_.resize(other.scopes_.size());
+    block_size_ = other.block_size_;
+    next_ = other.next_;
+    held_ = other.held_;
+    totals_ = other.totals_;
+    for (std::uint64_t number = first(); number < next_; ++number) {
+        keep(slot(number), other.read(number));
+    }
+    return *this;
+}
+
 void CacheEvents::emit(CacheEvent event) {
     switch (event.kind) {
         case CacheEvent::Kind::stored: ++totals_.stored; break;
@@ -18,6 +40,10 @@ void CacheEvents::emit(CacheEvent event) {
     const std::size_t at = slot(next_);
     event.number = next_++;
     held_ = std::min<std::uint64_t>(held_ + 1, events_.size());
+    keep(at, event);
+}
+
+void CacheEvents::keep(std::size_t at, CacheEvent event) {
     n_tokens_[at] = static_cast<std::uint32_t>(event.tokens.size());
     std::ranges::copy(event.tokens, tokens_.begin() + static_cast<std::ptrdiff_t>(at * block_size_));
     event.tokens = {};

@@ -32,6 +32,13 @@ class CacheEvents {
 public:
     CacheEvents(std::size_t capacity, std::uint32_t block_size);
 
+    // A copy owns the texts that its events point into. COST O(events held).
+    CacheEvents(const CacheEvents& other);
+    CacheEvents(CacheEvents&&) = default;
+    CacheEvents& operator=(const CacheEvents& other);
+    CacheEvents& operator=(CacheEvents&&) = default;
+    ~CacheEvents() = default;
+
     // COST O(tokens). A full ring loses its oldest event.
     void emit(CacheEvent event);
 
@@ -55,6 +62,7 @@ private:
     friend struct Tamper;
 
     std::size_t slot(std::uint64_t number) const noexcept { return number % events_.size(); }
+    void keep(std::size_t at, CacheEvent event);
 
     std::vector<CacheEvent> events_;       // [capacity]
     std::vector<Token> tokens_;            // [capacity, block_size]

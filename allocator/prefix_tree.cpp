@@ -20,7 +20,7 @@ std::string_view keep(std::string& store, std::string_view text) {
 }  // namespace
 
 PrefixTree::PrefixTree(std::uint32_t block_size, std::size_t expected_nodes, bool constant_hash)
-    : hash_(constant_hash), block_size_(block_size), marks_(1) {
+    : hash_(constant_hash), block_size_(block_size), scopes_(1), marks_(1) {
     nodes_.reserve(expected_nodes + 1);
     nodes_.emplace_back();
     tokens_.reserve((expected_nodes + 1) * block_size);
@@ -80,11 +80,11 @@ void PrefixTree::drop(ContentId node) noexcept {
         }
         erase(node);
         if (gone.parent == no_content) {
-            scopes_[gone.label].view = {};  // the text keeps its memory for the next scope
-            free_scopes_.push_back(gone.label);
+            scopes_[gone.label].next_free = free_scope_;
+            free_scope_ = gone.label;
         } else if (gone.label != 0) {
-            marks_[gone.label] = {};
-            free_marks_.push_back(gone.label);
+            marks_[gone.label].next_free = free_marks_;
+            free_marks_ = gone.label;
         }
         const ContentId parent = gone.parent;
         gone.parent = free_nodes_;
@@ -193,37 +193,60 @@ void PrefixTree::grow_table() {
 }
 
 std::uint32_t PrefixTree::own(const Scope& scope) {
-    if (free_scopes_.empty()) {
+    if (free_scope_ == 0) {
         scopes_.emplace_back();
-        free_scopes_.reserve(scopes_.capacity());
-        free_scopes_.push_back(static_cast<std::uint32_t>(scopes_.size() - 1));
+        free_scope_ = static_cast<std::uint32_t>(scopes_.size() - 1);
     }
-    const std::uint32_t label = free_scopes_.back();
-    // At least 16 characters live on the heap, so that the views survive when the vector moves its strings.
-    std::string& text = scopes_[label].text;
-    text.reserve(scope.model.size() + scope.adapter.size() + scope.tenant.size() + scope.salt.size() + 16);
-    scopes_[label].view = copy_scope(scope, text);
-    free_scopes_.pop_back();
+    const std::uint32_t label = free_scope_;
+    scopes_[label].own(scope);
+    free_scope_ = scopes_[label].next_free;
     return label;
 }
 
 std::uint32_t PrefixTree::own(std::span<const ContentMark> marks) {
-    if (free_marks_.empty()) {
+    if (free_marks_ == 0) {
         marks_.emplace_back();
-        free_marks_.reserve(marks_.capacity());
-        free_marks_.push_back(static_cast<std::uint32_t>(marks_.size() - 1));
+        free_marks_ = static_cast<std::uint32_t>(marks_.size() - 1);
     }
-    const std::uint32_t label = free_marks_.back();
-    OwnedMarks& owned = marks_[label];
-    std::size_t characters = 16;
-    std::ranges::for_each(marks, [&](const ContentMark& mark) { characters += mark.id.size(); });
-    owned.text.reserve(characters);
-    owned.marks.assign(marks.begin(), marks.end());
-    for (ContentMark& mark : owned.marks) {
-        mark.id = keep(owned.text, mark.id);
-    }
-    free_marks_.pop_back();
+    const std::uint32_t label = free_marks_;
+    marks_[label].own(marks);
+    free_marks_ = marks_[label].next_free;
     return label;
+}
+
+// Texts of at least 16 characters live on the heap, so that the views survive when a vector moves its strings.
+constexpr std::size_t on_the_heap = 16;
+
+void PrefixTree::OwnedScope::own(const Scope& scope) {
+    text.reserve(scope.model.size() + scope.adapter.size() + scope.tenant.size() + scope.salt.size() + on_the_heap);
+    view = copy_scope(scope, text);
+}
+
+PrefixTree::OwnedScope& PrefixTree::OwnedScope::operator=(const OwnedScope& other) {
+    if (this != &other) {
+        own(other.view);
+        next_free = other.next_free;
+    }
+    return *this;
+}
+
+void PrefixTree::OwnedMarks::own(std::span<const ContentMark> of) {
+    std::size_t characters = on_the_heap;
+    std::ranges::for_each(of, [&](const ContentMark& mark) { characters += mark.id.size(); });
+    text.clear();
+    text.reserve(characters);
+    marks.assign(of.begin(), of.end());
+    for (ContentMark& mark : marks) {
+        mark.id = keep(text, mark.id);
+    }
+}
+
+PrefixTree::OwnedMarks& PrefixTree::OwnedMarks::operator=(const OwnedMarks& other) {
+    if (this != &other) {
+        own(other.marks);
+        next_free = other.next_free;
+    }
+    return *this;
 }
 
 }  // namespace kvpane

@@ -97,13 +97,30 @@ private:
         std::uint32_t length = 0;  // tokens; 0 for a root
         std::uint32_t label = 0;   // of a root: its scope, in scopes_; else its marks, in marks_
     };
+    // Both own the text that their views point into: a copy gets views of its own.
     struct OwnedScope {
-        std::string text;  // all parts; the view points into it
+        OwnedScope() = default;
+        OwnedScope(const OwnedScope& other) { *this = other; }
+        OwnedScope(OwnedScope&&) = default;
+        OwnedScope& operator=(const OwnedScope& other);
+        OwnedScope& operator=(OwnedScope&&) = default;
+        void own(const Scope& scope);
+
+        std::string text;  // all parts
         Scope view;
+        std::uint32_t next_free = 0;
     };
     struct OwnedMarks {
+        OwnedMarks() = default;
+        OwnedMarks(const OwnedMarks& other) { *this = other; }
+        OwnedMarks(OwnedMarks&&) = default;
+        OwnedMarks& operator=(const OwnedMarks& other);
+        OwnedMarks& operator=(OwnedMarks&&) = default;
+        void own(std::span<const ContentMark> of);
+
         std::string text;
         std::vector<ContentMark> marks;
+        std::uint32_t next_free = 0;
     };
 
     static std::uint32_t index(ContentId node) noexcept { return static_cast<std::uint32_t>(node); }
@@ -123,10 +140,10 @@ private:
     std::vector<Node> nodes_;         // [nodes + 1]; 0 is `no_content`
     std::vector<Token> tokens_;       // [nodes + 1, block_size]
     std::vector<ContentId> table_;    // open addressing, linear probing; a power of two, at most half full
-    std::vector<OwnedScope> scopes_;  // by label; emptied when their root goes
+    std::vector<OwnedScope> scopes_;  // by label; 0 = none
     std::vector<OwnedMarks> marks_;   // by label; 0 = no marks
-    std::vector<std::uint32_t> free_scopes_;
-    std::vector<std::uint32_t> free_marks_;
+    std::uint32_t free_scope_ = 0;    // the labels free for use, a list; 0 ends it
+    std::uint32_t free_marks_ = 0;
     ContentId free_nodes_ = no_content;
     std::size_t live_ = 0;
     std::uint64_t last_serial_ = 0;

@@ -52,6 +52,27 @@ Manager::Manager(Config config)
     }
 }
 
+void Manager::assign(const Manager& other) {
+    promise(pool_.blocks() == other.pool_.blocks() && groups() == other.groups() &&
+                config_.block_size == other.config_.block_size && index_.has_value() == other.index_.has_value(),
+            "A2", "a Manager was assigned another one with a different configuration");
+    if (this == &other) {
+        return;
+    }
+    begin_call();
+    pool_ = other.pool_;
+    sequences_.assign(other.sequences_);
+    if (index_) {
+        index_ = other.index_;
+        histories_->assign(*other.histories_);
+    }
+    statistics_ = other.statistics_;
+    batch_mark_ = other.batch_mark_;
+    expiries_ = other.expiries_;
+    due_ = other.due_;
+    steps_ended_ = other.steps_ended_;
+}
+
 // --- operations -----------------------------------------------------------------------------------------------------
 
 expected<Step> Manager::reserve(std::span<const Reservation> batch) {

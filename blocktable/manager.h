@@ -110,6 +110,12 @@ public:
     Manager(const Manager&) = delete;
     Manager& operator=(const Manager&) = delete;
 
+    // Becomes what `other` is: from here on equal calls give equal results in both, and a handle of the one names the
+    // same sequence in the other. For who wants to look ahead, or to come back to a state. Rows stay bound to `other`
+    // alone. REQUIRES both were made from equal configs.
+    // COST O(pool + tables + index); nothing is allocated where this one has been as large before.
+    void assign(const Manager& other);
+
     // --- operations -------------------------------------------------------------------------------------------------
 
     // Creates a sequence that shares the longest cached prefix of the prompt, reserves and commits the rest (its first

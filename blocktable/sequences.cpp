@@ -25,6 +25,15 @@ Sequences::Sequences(const Config& config)
     }
 }
 
+void Sequences::assign(const Sequences& other) {
+    sequences_ = other.sequences_;
+    tables_ = other.tables_;
+    std::ranges::for_each(tables_, [](BlockTable& table) { table.row() = {}; });
+    free_slots_.reserve(sequences_.capacity());  // so that destroy() never allocates
+    free_slots_ = other.free_slots_;
+    alive_ = other.alive_;
+}
+
 // All memory first, so that an allocation that fails leaves everything as it was.
 void Sequences::add_slot() {
     const std::size_t slots = sequences_.size() + 1;

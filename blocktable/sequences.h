@@ -28,6 +28,9 @@ class Sequences {
 public:
     explicit Sequences(const Config& config);
 
+    // Becomes what `other` is; rows stay bound to `other` alone.
+    void assign(const Sequences& other);
+
     // The slot that create() takes. Makes it when there is none: only beyond Config::expected_sequences.
     std::uint32_t next();
 

@@ -38,6 +38,39 @@ BOOST_AUTO_TEST_CASE(equal_calls_give_equal_digests_at_every_step) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(an_assigned_manager_is_in_the_same_state_and_outlives_the_other) {
+    Config config = windowed(4, 16, 6, 1);
+    config.prefix_cache.enabled = true;
+    const std::string tenant(40, 't');
+    const std::string image(40, 'i');
+    const std::vector<ExternalContent> extra{{1, 2, "x"}, {5, 2, image}};
+    const Tokens prompt = some_tokens(9);
+    const Prompt asked{.tokens = prompt, .scope = {.tenant = tenant}, .extra = extra};
+    Manager copy(config);
+    append(copy, admit(copy, 30), 5);  // what it was is forgotten
+    std::vector<std::int32_t> row(20, -1);
+    SequenceHandle a;
+    SequenceHandle b;
+    {
+        Manager kv(config);
+        a = must(kv.admit(asked)).sequence;
+        b = must(kv.fork(a));
+        must(kv.bind_row(a, first_group, row));
+        copy.assign(kv);
+        BOOST_TEST(copy.digest() == kv.digest());
+        const CacheEvent event = copy.index()->events().read(1);
+        BOOST_TEST(event.scope.tenant == tenant);
+        append(kv, a, 9);
+    }
+    row.assign(20, -1);
+    BOOST_TEST(must(copy.length(a)) == 9);
+    append(copy, a, 9);
+    must(copy.release(b));
+    BOOST_TEST(row[0] == -1);  // the row was the other one's
+    BOOST_TEST(must(copy.probe(asked)) == 8);
+    BOOST_TEST(copy.sequences() == 1U);
+}
+
 BOOST_AUTO_TEST_CASE(the_digest_sees_what_decides_the_future) {
     const auto digest_after = [](auto change) {
         Manager kv(plain(4, 8));

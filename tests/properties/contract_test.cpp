@@ -114,6 +114,7 @@ constexpr const char* worth_reaching[] = {
     "uncache",
     "resets that clear",
     "resets that remove",
+    "assigned",
 };
 
 bool check_runs(const char* sentence, std::size_t runs, int longest, Reached& reached) {

@@ -102,6 +102,9 @@ void Lockstep::apply(const Op& op) {
     now_ = text.str();
     ++reached_["operations"];
     drawn_ = static_cast<std::uint64_t>(op.tokens);
+    if (draw(16) == 0) {
+        replace_twin();
+    }
     const std::optional<Name> name = pick(op.who);
     switch (op.kind) {
         case Kind::admit: apply_admit(new_prompt(1 + op.much % 20)); break;
@@ -307,6 +310,16 @@ void Lockstep::apply_row(Name name, const Op& op) {
         row.before = row.ids;
         rows_[{name, group}] = std::move(row);
     }
+}
+
+// The twin goes on as a copy of the Manager: whatever it was, from here on it must answer like the original.
+void Lockstep::replace_twin() {
+    twin_.assign(kv_);
+    for (auto& [key, row] : rows_) {
+        const auto bound = twin_.bind_row(handles_.at(key.first), GroupId{key.second}, row.of_twin);
+        check(bound.has_value(), "a row binds to the copy");
+    }
+    ++reached_["assigned"];
 }
 
 void Lockstep::finish() {

@@ -126,6 +126,7 @@ private:
     void apply_row(Name name, const Op& op);
     void apply_wrong_handle(const Op& op);
     void apply_wrong_argument(Name name, const Op& op);
+    void replace_twin();
 
     // Gives the same call to the Manager and its twin; they must answer alike, and an error must leave no trace.
     template <class Call>
