@@ -75,7 +75,7 @@ void Manager::assign(const Manager& other) {
 
 // --- operations -----------------------------------------------------------------------------------------------------
 
-expected<Step> Manager::reserve(std::span<const Reservation> batch) {
+expected<Step> Manager::do_reserve(std::span<const Reservation> batch) {
     begin_call();
     if (const auto asked = ask(batch); !asked) {
         return unexpected(asked.error());
@@ -87,7 +87,7 @@ expected<Step> Manager::reserve(std::span<const Reservation> batch) {
     return step();
 }
 
-expected<void> Manager::commit(SequenceHandle sequence, std::span<const Token> tokens) {
+expected<void> Manager::do_commit(SequenceHandle sequence, std::span<const Token> tokens) {
     const Sequence* found = find(sequence);
     if (found == nullptr) {
         return unexpected(Error::unknown_sequence);
@@ -106,7 +106,7 @@ expected<void> Manager::commit(SequenceHandle sequence, std::span<const Token> t
     return {};
 }
 
-expected<void> Manager::cancel(SequenceHandle sequence) {
+expected<void> Manager::do_cancel(SequenceHandle sequence) {
     Sequence* found = find(sequence);
     if (found == nullptr) {
         return unexpected(Error::unknown_sequence);
@@ -117,7 +117,7 @@ expected<void> Manager::cancel(SequenceHandle sequence) {
     return {};
 }
 
-expected<Step> Manager::append(SequenceHandle sequence, std::span<const Token> tokens) {
+expected<Step> Manager::do_append(SequenceHandle sequence, std::span<const Token> tokens) {
     const Sequence* found = find(sequence);
     if (found == nullptr) {
         return unexpected(Error::unknown_sequence);
@@ -139,7 +139,7 @@ expected<Step> Manager::append(SequenceHandle sequence, std::span<const Token> t
     return step();
 }
 
-expected<Step> Manager::append_batch(std::span<const SequenceHandle> sequences, std::span<const Token> tokens) {
+expected<Step> Manager::do_append_batch(std::span<const SequenceHandle> sequences, std::span<const Token> tokens) {
     begin_call();
     batch_.clear();
     for (const SequenceHandle& sequence : sequences) {
@@ -168,7 +168,7 @@ expected<Step> Manager::append_batch(std::span<const SequenceHandle> sequences, 
     return step();
 }
 
-expected<SequenceHandle> Manager::fork(SequenceHandle parent, std::optional<Length> at) {
+expected<SequenceHandle> Manager::do_fork(SequenceHandle parent, std::optional<Length> at) {
     const Sequence* found = find(parent);
     if (found == nullptr) {
         return unexpected(Error::unknown_sequence);
@@ -209,7 +209,7 @@ expected<SequenceHandle> Manager::fork(SequenceHandle parent, std::optional<Leng
     return sequences_.handle(child);
 }
 
-expected<void> Manager::truncate(SequenceHandle sequence, Length length) {
+expected<void> Manager::do_truncate(SequenceHandle sequence, Length length) {
     const Sequence* found = find(sequence);
     if (found == nullptr) {
         return unexpected(Error::unknown_sequence);
@@ -232,7 +232,7 @@ expected<void> Manager::truncate(SequenceHandle sequence, Length length) {
     return {};
 }
 
-expected<void> Manager::release(SequenceHandle sequence, bool keep_cached) {
+expected<void> Manager::do_release(SequenceHandle sequence, bool keep_cached) {
     if (find(sequence) == nullptr) {
         return unexpected(Error::unknown_sequence);
     }
@@ -246,9 +246,7 @@ expected<void> Manager::release(SequenceHandle sequence, bool keep_cached) {
     return {};
 }
 
-expected<void> Manager::step_begin(StepId step) { return pool_.step_begin(step); }
-
-expected<void> Manager::step_end(StepId step) {
+expected<void> Manager::do_step_end(StepId step) {
     auto ended = pool_.step_end(step);
     if (ended && index_) {
         ++steps_ended_;

@@ -10,59 +10,19 @@
 #include <kvpane/allocator/error.h>
 #include <kvpane/allocator/ids.h>
 #include <kvpane/allocator/prefix_index.h>
-#include <kvpane/allocator/scope.h>
 #include <kvpane/blocktable/block_shape.h>
 #include <kvpane/blocktable/block_table.h>
 #include <kvpane/blocktable/config.h>
 #include <kvpane/blocktable/histories.h>
+#include <kvpane/blocktable/observer.h>
 #include <kvpane/blocktable/plan.h>
 #include <kvpane/blocktable/planner.h>
 #include <kvpane/blocktable/prefix_search.h>
 #include <kvpane/blocktable/sequences.h>
 #include <kvpane/blocktable/statistics.h>
+#include <kvpane/blocktable/step.h>
 
 namespace kvpane {
-
-// One sequence's share of a reserve() call.
-struct Reservation {
-    SequenceHandle sequence;
-    Length cells = 1;
-};
-
-// A prompt to admit.
-struct Prompt {
-    std::span<const Token> tokens;             // [length], at least one
-    std::optional<Length> compute{};           // commit only the first so many uncached tokens; nothing = all
-    Scope scope{};                             // what must be equal beside the tokens to share a prefix
-    std::span<const ExternalContent> extra{};  // ascending, apart, within the tokens
-    std::int64_t priority = 0;         // of its cached blocks: lower ones are evicted first; each level costs a list
-    std::uint64_t priority_steps = 0;  // after so many ended device steps the priority is 0 again; 0 = it stays
-};
-
-// One copy-on-write: the engine copies the first `cells` cells of `source` to `destination` in the layers of `group`,
-// in the order in which copies were handed out and before it writes any slot of the same Step. No block is the source
-// of one copy and the destination of another within one Step.
-struct BlockCopy {
-    GroupId group;
-    BlockId source;
-    BlockId destination;
-    std::uint32_t cells;
-
-    friend bool operator==(const BlockCopy&, const BlockCopy&) = default;
-};
-
-// What an operation handed out. The spans point into the Manager and stay valid until its next non-const call.
-struct Step {
-    std::span<const Slot> slots;        // [n_groups, cells] of each reservation in order, positions ascending
-    std::span<const BlockCopy> copies;  // [n_copies]
-    Length cells = 0;                   // of the whole batch
-    std::int64_t blocks_taken = 0;      // in all groups, destinations of copies included
-
-    // [cells]
-    std::span<const Slot> slots_of(GroupId group) const {
-        return slots.subspan(to_index(group) * static_cast<std::size_t>(cells), static_cast<std::size_t>(cells));
-    }
-};
 
 struct Admission {
     SequenceHandle sequence;
@@ -112,9 +72,13 @@ public:
 
     // Becomes what `other` is: from here on equal calls give equal results in both, and a handle of the one names the
     // same sequence in the other. For who wants to look ahead, or to come back to a state. Rows stay bound to `other`
-    // alone. REQUIRES both were made from equal configs.
+    // alone, and so does its observer. REQUIRES both were made from equal configs.
     // COST O(pool + tables + index); nothing is allocated where this one has been as large before.
     void assign(const Manager& other);
+
+    // From now on `observer` sees every call of an operation (not the plans and questions, nor bound rows), nullptr ends
+    // that. It must outlive the Manager or its attachment. COST without one: a test of a pointer a call.
+    void attach(Observer* observer) noexcept { observer_ = observer; }
 
     // --- operations -------------------------------------------------------------------------------------------------
 
@@ -241,6 +205,23 @@ public:
 private:
     friend struct Tamper;  // tests only: breaks a state on purpose to see it caught
 
+    // The operations, unobserved.
+    expected<Admission> do_admit(const Prompt& prompt);
+    expected<Step> do_reserve(std::span<const Reservation> batch);
+    expected<void> do_commit(SequenceHandle sequence, std::span<const Token> tokens);
+    expected<void> do_cancel(SequenceHandle sequence);
+    expected<Step> do_append(SequenceHandle sequence, std::span<const Token> tokens);
+    expected<Step> do_append_batch(std::span<const SequenceHandle> sequences, std::span<const Token> tokens);
+    expected<SequenceHandle> do_fork(SequenceHandle parent, std::optional<Length> at);
+    expected<void> do_truncate(SequenceHandle sequence, Length length);
+    expected<void> do_release(SequenceHandle sequence, bool keep_cached);
+    expected<void> do_step_end(StepId step);
+    expected<Length> do_evict(Length blocks);
+    expected<void> do_uncache(SequenceHandle sequence, std::span<const Length> entries);
+    expected<Length> do_pin(const Prompt& prompt);
+    expected<Length> do_unpin(const Prompt& prompt);
+    void do_reset_cache();
+
     // Starts a call: what the last one handed out is gone. end_call() gives back the sources of its copies, last.
     void begin_call() noexcept;
     void end_call() noexcept;
@@ -291,6 +272,7 @@ private:
     const Ranking* ranking_ = nullptr;
     Planner planner_;
     Statistics statistics_;
+    Observer* observer_ = nullptr;
     std::uint64_t batch_mark_ = 0;  // the latest batch; see Sequence::batch_mark
 
     // What the current call hands out; kept so that a Step can point into it and nothing is allocated anew.

@@ -17,7 +17,7 @@ bool any_negative(std::span<const Token> tokens) noexcept {
 
 // --- admission ------------------------------------------------------------------------------------------------------
 
-expected<Admission> Manager::admit(const Prompt& prompt) {
+expected<Admission> Manager::do_admit(const Prompt& prompt) {
     if (!is_sound(prompt)) {
         return unexpected(Error::invalid_argument);
     }
@@ -263,7 +263,7 @@ expected<Length> Manager::probe(const Prompt& prompt) {
     return search(prompt, static_cast<Length>(prompt.tokens.size()) - 1).tokens;
 }
 
-expected<Length> Manager::evict(Length blocks) {
+expected<Length> Manager::do_evict(Length blocks) {
     if (blocks < 0) {
         return unexpected(Error::invalid_argument);
     }
@@ -279,7 +279,7 @@ expected<Length> Manager::evict(Length blocks) {
     return dropped;
 }
 
-expected<void> Manager::uncache(SequenceHandle sequence, std::span<const Length> entries) {
+expected<void> Manager::do_uncache(SequenceHandle sequence, std::span<const Length> entries) {
     if (find(sequence) == nullptr) {
         return unexpected(Error::unknown_sequence);
     }
@@ -323,7 +323,7 @@ expected<void> Manager::collect_hits(const Prompt& prompt) {
     return {};
 }
 
-expected<Length> Manager::pin(const Prompt& prompt) {
+expected<Length> Manager::do_pin(const Prompt& prompt) {
     if (const auto collected = collect_hits(prompt); !collected) {
         return unexpected(collected.error());
     }
@@ -336,7 +336,7 @@ expected<Length> Manager::pin(const Prompt& prompt) {
     return static_cast<Length>(blocks_.size());
 }
 
-expected<Length> Manager::unpin(const Prompt& prompt) {
+expected<Length> Manager::do_unpin(const Prompt& prompt) {
     if (const auto collected = collect_hits(prompt); !collected) {
         return unexpected(collected.error());
     }
@@ -355,7 +355,7 @@ expected<Length> Manager::unpin(const Prompt& prompt) {
     return static_cast<Length>(blocks_.size());
 }
 
-void Manager::reset_cache() {
+void Manager::do_reset_cache() {
     if (!index_) {
         return;
     }

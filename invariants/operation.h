@@ -7,14 +7,12 @@
 #include <vector>
 
 #include <kvpane/allocator/ids.h>
+#include <kvpane/blocktable/verb.h>
 
 // The one stream of operations that stress runs, scenarios and replays speak.
 namespace kvpane::invariants {
 
-enum class Verb : std::uint8_t {
-    admit, probe, plan, reserve, commit, cancel, append, append_batch, fork, truncate, release,
-    step_begin, step_end, evict, uncache, pin, unpin, reset_cache, check,
-};
+using kvpane::Verb;
 
 // What must be equal beside the tokens for a prefix to be shared. Typed parts: none can stand for another.
 struct Scope {
