@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -76,9 +77,12 @@ public:
     // COST O(pool + tables + index); nothing is allocated where this one has been as large before.
     void assign(const Manager& other);
 
-    // From now on `observer` sees every call of an operation (not the plans and questions, nor bound rows), nullptr ends
-    // that. It must outlive the Manager or its attachment. COST without one: a test of a pointer a call.
-    void attach(Observer* observer) noexcept { observer_ = observer; }
+    // From now on `observer` sees every operation (not the plans and questions, nor bound rows); nullptr ends that. It
+    // must outlive the Manager or its attachment. COST without one: a test an operation.
+    void attach(Observer* observer) noexcept {
+        observer_ = observer;
+        unseen_ = observer == nullptr ? never_seen : 0;
+    }
 
     // --- operations -------------------------------------------------------------------------------------------------
 
@@ -180,6 +184,7 @@ public:
     std::uint32_t groups() const noexcept { return static_cast<std::uint32_t>(config_.groups.size()); }
     std::uint32_t sequences() const noexcept { return sequences_.alive(); }
     bool is_alive(SequenceHandle sequence) const noexcept { return sequences_.find(sequence) != nullptr; }
+    std::vector<SequenceHandle> living() const;  // COST O(slots)
 
     expected<Length> length(SequenceHandle sequence) const;    // committed tokens
     expected<Length> reserved(SequenceHandle sequence) const;  // cells handed out and not committed
@@ -204,6 +209,10 @@ public:
 
 private:
     friend struct Tamper;  // tests only: breaks a state on purpose to see it caught
+
+    // Runs an operation; the observer sees it if it wants to. `describe` makes the Call only then.
+    template <class Describe, class Run>
+    auto observed(Describe describe, Run run);
 
     // The operations, unobserved.
     expected<Admission> do_admit(const Prompt& prompt);
@@ -273,6 +282,8 @@ private:
     Planner planner_;
     Statistics statistics_;
     Observer* observer_ = nullptr;
+    static constexpr std::int64_t never_seen = std::numeric_limits<std::int64_t>::max();
+    std::int64_t unseen_ = never_seen;  // operations until the observer wants to see one
     std::uint64_t batch_mark_ = 0;  // the latest batch; see Sequence::batch_mark
 
     // What the current call hands out; kept so that a Step can point into it and nothing is allocated anew.

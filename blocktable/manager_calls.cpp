@@ -30,112 +30,111 @@ Answer answer_of(const expected<T>& result) {
 
 // Kept out of line: who has no observer pays for the test alone.
 template <class Run>
-[[gnu::noinline]] auto observed(const Manager& manager, Observer& observer, const Call& call, Run run) {
+[[gnu::noinline]] auto report(Observer& observer, const Manager& manager, const Call& call, Run run,
+                              std::uint32_t& unseen) {
     observer.before(manager, call);
     auto result = run();
-    observer.after(manager, call, answer_of(result));
+    unseen = observer.after(manager, call, answer_of(result));
     return result;
 }
 
 }  // namespace
 
+template <class Describe, class Run>
+auto Manager::observed(Describe describe, Run run) {
+    if (unseen_ > 0) [[likely]] {
+        --unseen_;
+        return run();
+    }
+    std::uint32_t unseen = 0;
+    auto result = report(*observer_, *this, describe(), run, unseen);
+    if (observer_ != nullptr) {  // it may have let go
+        unseen_ = unseen;
+    }
+    return result;
+}
+
 expected<Admission> Manager::admit(const Prompt& prompt) {
-    const auto run = [&] { return do_admit(prompt); };
-    return observer_ == nullptr ? run() : observed(*this, *observer_, {.verb = Verb::admit, .prompt = &prompt}, run);
+    return observed([&] { return Call{.verb = Verb::admit, .prompt = &prompt}; },
+                    [&] { return do_admit(prompt); });
 }
 
 expected<Step> Manager::reserve(std::span<const Reservation> batch) {
-    const auto run = [&] { return do_reserve(batch); };
-    return observer_ == nullptr ? run() : observed(*this, *observer_, {.verb = Verb::reserve, .batch = batch}, run);
+    return observed([&] { return Call{.verb = Verb::reserve, .batch = batch}; },
+                    [&] { return do_reserve(batch); });
 }
 
 expected<void> Manager::commit(SequenceHandle sequence, std::span<const Token> tokens) {
-    const auto run = [&] { return do_commit(sequence, tokens); };
-    return observer_ == nullptr
-               ? run()
-               : observed(*this, *observer_, {.verb = Verb::commit, .sequence = sequence, .tokens = tokens}, run);
+    return observed([&] { return Call{.verb = Verb::commit, .sequence = sequence, .tokens = tokens}; },
+                    [&] { return do_commit(sequence, tokens); });
 }
 
 expected<void> Manager::cancel(SequenceHandle sequence) {
-    const auto run = [&] { return do_cancel(sequence); };
-    return observer_ == nullptr ? run()
-                                : observed(*this, *observer_, {.verb = Verb::cancel, .sequence = sequence}, run);
+    return observed([&] { return Call{.verb = Verb::cancel, .sequence = sequence}; },
+                    [&] { return do_cancel(sequence); });
 }
 
 expected<Step> Manager::append(SequenceHandle sequence, std::span<const Token> tokens) {
-    const auto run = [&] { return do_append(sequence, tokens); };
-    return observer_ == nullptr
-               ? run()
-               : observed(*this, *observer_, {.verb = Verb::append, .sequence = sequence, .tokens = tokens}, run);
+    return observed([&] { return Call{.verb = Verb::append, .sequence = sequence, .tokens = tokens}; },
+                    [&] { return do_append(sequence, tokens); });
 }
 
 expected<Step> Manager::append_batch(std::span<const SequenceHandle> sequences, std::span<const Token> tokens) {
-    const auto run = [&] { return do_append_batch(sequences, tokens); };
-    return observer_ == nullptr ? run()
-                                : observed(*this, *observer_,
-                                           {.verb = Verb::append_batch, .sequences = sequences, .tokens = tokens}, run);
+    return observed([&] { return Call{.verb = Verb::append_batch, .sequences = sequences, .tokens = tokens}; },
+                    [&] { return do_append_batch(sequences, tokens); });
 }
 
 expected<SequenceHandle> Manager::fork(SequenceHandle parent, std::optional<Length> at) {
-    const auto run = [&] { return do_fork(parent, at); };
-    return observer_ == nullptr
-               ? run()
-               : observed(*this, *observer_, {.verb = Verb::fork, .sequence = parent, .at = at}, run);
+    return observed([&] { return Call{.verb = Verb::fork, .sequence = parent, .at = at}; },
+                    [&] { return do_fork(parent, at); });
 }
 
 expected<void> Manager::truncate(SequenceHandle sequence, Length length) {
-    const auto run = [&] { return do_truncate(sequence, length); };
-    return observer_ == nullptr
-               ? run()
-               : observed(*this, *observer_, {.verb = Verb::truncate, .sequence = sequence, .length = length}, run);
+    return observed([&] { return Call{.verb = Verb::truncate, .sequence = sequence, .count = length}; },
+                    [&] { return do_truncate(sequence, length); });
 }
 
 expected<void> Manager::release(SequenceHandle sequence, bool keep_cached) {
-    const auto run = [&] { return do_release(sequence, keep_cached); };
-    return observer_ == nullptr
-               ? run()
-               : observed(*this, *observer_,
-                          {.verb = Verb::release, .sequence = sequence, .keep_cached = keep_cached}, run);
+    return observed([&] { return Call{.verb = Verb::release, .sequence = sequence, .keep_cached = keep_cached}; },
+                    [&] { return do_release(sequence, keep_cached); });
 }
 
 expected<void> Manager::step_begin(StepId step) {
-    const auto run = [&] { return pool_.step_begin(step); };
-    return observer_ == nullptr ? run() : observed(*this, *observer_, {.verb = Verb::step_begin, .step = step}, run);
+    return observed([&] { return Call{.verb = Verb::step_begin, .step = step}; },
+                    [&] { return pool_.step_begin(step); });
 }
 
 expected<void> Manager::step_end(StepId step) {
-    const auto run = [&] { return do_step_end(step); };
-    return observer_ == nullptr ? run() : observed(*this, *observer_, {.verb = Verb::step_end, .step = step}, run);
+    return observed([&] { return Call{.verb = Verb::step_end, .step = step}; },
+                    [&] { return do_step_end(step); });
 }
 
 expected<Length> Manager::evict(Length blocks) {
-    const auto run = [&] { return do_evict(blocks); };
-    return observer_ == nullptr ? run() : observed(*this, *observer_, {.verb = Verb::evict, .count = blocks}, run);
+    return observed([&] { return Call{.verb = Verb::evict, .count = blocks}; },
+                    [&] { return do_evict(blocks); });
 }
 
 expected<void> Manager::uncache(SequenceHandle sequence, std::span<const Length> entries) {
-    const auto run = [&] { return do_uncache(sequence, entries); };
-    return observer_ == nullptr
-               ? run()
-               : observed(*this, *observer_, {.verb = Verb::uncache, .sequence = sequence, .entries = entries}, run);
+    return observed([&] { return Call{.verb = Verb::uncache, .sequence = sequence, .entries = entries}; },
+                    [&] { return do_uncache(sequence, entries); });
 }
 
 expected<Length> Manager::pin(const Prompt& prompt) {
-    const auto run = [&] { return do_pin(prompt); };
-    return observer_ == nullptr ? run() : observed(*this, *observer_, {.verb = Verb::pin, .prompt = &prompt}, run);
+    return observed([&] { return Call{.verb = Verb::pin, .prompt = &prompt}; },
+                    [&] { return do_pin(prompt); });
 }
 
 expected<Length> Manager::unpin(const Prompt& prompt) {
-    const auto run = [&] { return do_unpin(prompt); };
-    return observer_ == nullptr ? run() : observed(*this, *observer_, {.verb = Verb::unpin, .prompt = &prompt}, run);
+    return observed([&] { return Call{.verb = Verb::unpin, .prompt = &prompt}; },
+                    [&] { return do_unpin(prompt); });
 }
 
 void Manager::reset_cache() {
-    const auto run = [&] {
-        do_reset_cache();
-        return expected<void>();
-    };
-    observer_ == nullptr ? run() : observed(*this, *observer_, {.verb = Verb::reset_cache}, run);
+    observed([] { return Call{.verb = Verb::reset_cache}; },
+             [&] {
+                 do_reset_cache();
+                 return expected<void>();
+             });
 }
 
 }  // namespace kvpane

@@ -44,6 +44,16 @@ expected<Length> Manager::reserved(SequenceHandle sequence) const {
     return found == nullptr ? expected<Length>(unexpected(Error::unknown_sequence)) : found->reserved;
 }
 
+std::vector<SequenceHandle> Manager::living() const {
+    std::vector<SequenceHandle> handles;
+    for (std::uint32_t slot = 0; slot < sequences_.slots(); ++slot) {
+        if (sequences_[slot].alive()) {
+            handles.push_back(sequences_.handle(slot));
+        }
+    }
+    return handles;
+}
+
 expected<TableView> Manager::table(SequenceHandle sequence, GroupId group) const {
     const Sequence* found = sequences_.find(sequence);
     if (found == nullptr) {

@@ -7,7 +7,6 @@
 
 #include <kvpane/allocator/error.h>
 #include <kvpane/allocator/ids.h>
-#include <kvpane/blocktable/plan.h>
 #include <kvpane/blocktable/step.h>
 #include <kvpane/blocktable/verb.h>
 
@@ -19,15 +18,13 @@ class Manager;
 struct Call {
     Verb verb = Verb::check;
     SequenceHandle sequence{};                     // of all that work on one sequence
-    const Prompt* prompt = nullptr;                // admit, probe, plan, pin, unpin
-    std::span<const Reservation> batch{};          // reserve, plan
+    const Prompt* prompt = nullptr;                // admit, pin, unpin
+    std::span<const Reservation> batch{};          // reserve
     std::span<const SequenceHandle> sequences{};   // append_batch
     std::span<const Token> tokens{};               // commit, append, append_batch
     std::span<const Length> entries{};             // uncache
     std::optional<Length> at{};                    // fork
-    Length count = 0;                              // plan of a length; evict (blocks)
-    Length chunk = 0;                              // plan
-    Length length = 0;                             // truncate
+    Length count = 0;                              // truncate (tokens), evict (blocks)
     StepId step{};                                 // step_begin, step_end
     bool keep_cached = true;                       // release
 };
@@ -36,13 +33,12 @@ struct Call {
 struct Answer {
     std::optional<Error> error{};
     SequenceHandle sequence{};  // admit, fork: the new one
-    Length count = 0;           // admit, probe: tokens found; evict, pin, unpin: blocks
+    Length count = 0;           // admit: tokens found; evict, pin, unpin: blocks
     Step step{};                // admit, reserve, append, append_batch
-    std::optional<Plan> plan{};
 };
 
-// Sees every call of a Manager that it is attached to (Manager::attach), and may ask the Manager anything that is
-// const; a judge, a journal. While none is attached, a call costs one test of a pointer more.
+// Sees the operations of the Manager that it is attached to (Manager::attach), and may ask the Manager anything that is
+// const: a judge, a journal. While none is attached, a call costs one test more.
 class Observer {
 public:
     Observer() = default;
@@ -53,8 +49,9 @@ public:
     // Before anything was changed.
     virtual void before(const Manager& manager, const Call& call) = 0;
 
-    // Afterwards, in whatever way it ended. The step's spans are valid during this call.
-    virtual void after(const Manager& manager, const Call& call, const Answer& answer) = 0;
+    // Afterwards, in whatever way it ended; the step's spans are valid during this call. Returns how many of the next
+    // operations it does not want to see: a sample costs next to nothing.
+    virtual std::uint32_t after(const Manager& manager, const Call& call, const Answer& answer) = 0;
 };
 
 }  // namespace kvpane

@@ -14,11 +14,6 @@ namespace {
 
 Found found(Invariant invariant, std::string what) { return Finding{invariant, std::move(what)}; }
 
-Scope owned(const kvpane::Scope& scope) {
-    return {std::string(scope.model), std::string(scope.tenant), std::string(scope.adapter), std::string(scope.salt),
-            scope.adapter_id};
-}
-
 template <class F>
 Found first_of_indexed(const Scene& scene, F look) {
     const BlockPool& pool = scene.manager.pool();

@@ -9,14 +9,6 @@ namespace kvpane::invariants {
 
 namespace {
 
-std::vector<spec::Rule> rules_of(const Config& config) {
-    std::vector<spec::Rule> rules;
-    for (const GroupConfig& group : config.groups) {
-        rules.push_back({group.window, group.sinks, config.rewind_slack, Length{config.block_size}});
-    }
-    return rules;
-}
-
 std::string spelled(const std::optional<Error>& error) {
     return error ? std::string(to_string(*error)) : std::string("success");
 }
@@ -34,8 +26,7 @@ bool changes_nothing(Verb verb) { return verb == Verb::plan || verb == Verb::pro
 }  // namespace
 
 Judge::Judge(const Config& config, bool has_twin)
-    : rules_(rules_of(config)), release_(config.window_release), shadow_(config.blocks, config.block_size),
-      twin_(has_twin ? std::make_unique<Driver>(config) : nullptr) {}
+    : follower_(config), twin_(has_twin ? std::make_unique<Driver>(config) : nullptr) {}
 
 void Judge::before(const Operation& operation, Driver& driver, Depth depth) {
     longest_hit_.reset();
@@ -50,9 +41,9 @@ void Judge::before(const Operation& operation, Driver& driver, Depth depth) {
     if (asks && depth == Depth::all && length > 0 && length <= longest_searched) {
         longest_hit_ =
             longest_hit(scene(driver.manager()),
-                        chains_of(number_of(operation.scope), operation.tokens, operation.extra), length - 1, rules_);
+                        chains_of(follower_.number_of(operation.scope), operation.tokens, operation.extra), length - 1, follower_.rules());
     }
-    forecast_ = forecast(operation, known(), driver.manager(), rules_, longest_hit_);
+    forecast_ = forecast(operation, known(), driver.manager(), follower_.rules(), longest_hit_);
     if (twin_ != nullptr) {
         fences_.before(driver.manager().pool());
     }
@@ -90,11 +81,56 @@ Found Judge::after(const Operation& operation, const Outcome& outcome, const Dri
     return twin_ != nullptr ? find_A2(operation, outcome, driver) : std::nullopt;
 }
 
+// What a successful operation does to shadow cells and histories.
+Found Judge::follow(const Operation& operation, const Outcome& outcome, const Driver& driver) {
+    if (auto finding = follower_.copied(outcome.step.copies)) {
+        return finding;
+    }
+    const Name name = operation.sequence;
+    const Step& step = outcome.step;
+    switch (operation.verb) {
+        case Verb::admit:
+            return follower_.admitted(name, driver.handle(name), operation.scope, operation.tokens, operation.extra,
+                                      outcome.cached_tokens, step);
+        case Verb::reserve: return follower_.handed_out(name, step, 0, operation.count);
+        case Verb::commit: follower_.committed(name, operation.tokens); return std::nullopt;
+        case Verb::cancel:
+            if (follower_.record(name).reserved() > 0) {
+                follower_.shortened(name, follower_.record(name).length(), driver.manager());
+            }
+            return std::nullopt;
+        case Verb::append:
+            if (auto finding = follower_.handed_out(name, step, 0, static_cast<Length>(operation.tokens.size()))) {
+                return finding;
+            }
+            follower_.committed(name, operation.tokens);
+            return std::nullopt;
+        case Verb::append_batch:
+            for (std::size_t i = 0; i < operation.sequences.size(); ++i) {
+                if (auto finding = follower_.handed_out(operation.sequences[i], step, static_cast<Length>(i), 1)) {
+                    return finding;
+                }
+            }
+            for (std::size_t i = 0; i < operation.sequences.size(); ++i) {
+                follower_.committed(operation.sequences[i], {&operation.tokens[i], 1});
+            }
+            return std::nullopt;
+        case Verb::fork:
+            follower_.forked(name, operation.child, driver.handle(operation.child), operation.at);
+            return std::nullopt;
+        case Verb::truncate: follower_.shortened(name, operation.length, driver.manager()); return std::nullopt;
+        case Verb::release: follower_.released(name); return std::nullopt;
+        case Verb::step_begin: open_steps_.insert(operation.step); return std::nullopt;
+        case Verb::step_end: open_steps_.erase(operation.step); return std::nullopt;
+        default: return std::nullopt;
+    }
+}
+
 // P1: what is given up while device steps are open stays fenced until all of them have ended, and nothing else does.
 Found Judge::find_wrong_fence(const Operation& operation, const Outcome& outcome, const BlockPool& pool) {
     for (const Slot slot : outcome.step.slots) {
-        if (shadow_.covers(slot)) {
-            fences_.took(BlockId{static_cast<std::uint32_t>(slot / shadow_.block_size())});
+        if (follower_.shadow().covers(slot)) {
+            fences_.took(BlockId{static_cast<std::uint32_t>(slot / follower_.shadow().block_size())});
         }
     }
     const bool ends = operation.verb == Verb::step_end && !outcome.error;
@@ -118,7 +154,7 @@ Found Judge::find_X2(const Operation& operation, const Outcome& outcome) const {
 // X1 and X3.
 Found Judge::audit_index(const Manager& manager) {
     const Scene seen = scene(manager);
-    if (auto finding = find_X1(seen, [&](const Scope& scope) { return number_of(scope); })) {
+    if (auto finding = find_X1(seen, [&](const Scope& scope) { return follower_.number_of(scope); })) {
         return finding;
     }
     if (auto finding = find_X3(seen)) {
@@ -197,7 +233,7 @@ Found Judge::find_A2(const Operation& operation, const Outcome& outcome, const D
 
 Found Judge::audit_touched(const Operation& operation, const Manager& manager) const {
     const Scene look = scene(manager);
-    for (const Record* record : living_) {
+    for (const Record* record : follower_.living()) {
         if (is_touched(operation, record->name)) {
             if (auto finding = audit_sequence(look, *record)) {
                 return finding;
@@ -209,9 +245,9 @@ Found Judge::audit_touched(const Operation& operation, const Manager& manager) c
 
 Found Judge::audit(const Driver& driver, const Operation* last) {
     const Manager& manager = driver.manager();
-    poison_idle_blocks(manager.pool());
+    follower_.poison_idle_blocks(manager.pool());
     const Scene look = scene(manager);
-    for (const Record* record : living_) {
+    for (const Record* record : follower_.living()) {
         if (driver.handle(record->name) != record->handle || !manager.is_alive(record->handle)) {
             return Finding{Invariant::T1, text(look.label(record->name), ": its handle is stale")};
         }
@@ -219,7 +255,7 @@ Found Judge::audit(const Driver& driver, const Operation* last) {
     if (auto finding = audit_whole(look)) {
         return finding;
     }
-    for (const Record* record : living_) {
+    for (const Record* record : follower_.living()) {
         if (auto finding = audit_sequence(look, *record)) {
             const bool is_cell = finding->invariant == Invariant::T3 || finding->invariant == Invariant::T4;
             if (is_cell && last != nullptr && !is_touched(*last, record->name)) {
@@ -233,26 +269,17 @@ Found Judge::audit(const Driver& driver, const Operation* last) {
 }
 
 CheckedManager::WindowContents Judge::window(Name name, GroupId group, const Manager& manager) const {
-    const Record& record = records_.at(name);
-    const spec::Rule& rule = rules_.at(to_index(group));
+    const Record& record = follower_.record(name);
+    const spec::Rule& rule = follower_.rules().at(to_index(group));
     const Length length = manager.length(record.handle).value();
     CheckedManager::WindowContents contents;
-    for (const HeldCell& held : interpret(manager.table(record.handle, group).value(), shadow_, length)) {
+    for (const HeldCell& held : interpret(manager.table(record.handle, group).value(), follower_.shadow(), length)) {
         if (spec::visible(length, rule.window, 0).has(held.position)) {
             contents.tokens.push_back(held.cell.token);
             contents.positions.push_back(held.position);
         }
     }
     return contents;
-}
-
-// What nobody refers to and nobody can hit must not be read any more.
-void Judge::poison_idle_blocks(const BlockPool& pool) {
-    for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
-        if (pool.refs(BlockId{i}) == 0 && pool.content(BlockId{i}) == no_content) {
-            shadow_.poison_block(BlockId{i});
-        }
-    }
 }
 
 }  // namespace kvpane::invariants

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,10 +14,9 @@
 #include <kvpane/invariants/checked_manager.h>
 #include <kvpane/invariants/driver.h>
 #include <kvpane/invariants/fence_watch.h>
+#include <kvpane/invariants/follower.h>
 #include <kvpane/invariants/forecast.h>
 #include <kvpane/invariants/operation.h>
-#include <kvpane/invariants/record.h>
-#include <kvpane/invariants/shadow_cells.h>
 
 namespace kvpane::invariants {
 
@@ -31,8 +28,7 @@ enum class Depth : std::uint8_t {
 };
 
 // Follows the operations of a Driver, and says when the Manager breaks an invariant. For each operation: before(), the
-// operation itself, after(). It plays the engine's part on the shadow cells (copies at once and in order, committed
-// tokens through the slots that were handed out), keeps the history of each sequence, and compares.
+// operation itself, after(). What it compares with is the Follower's: shadow cells and histories.
 class Judge {
 public:
     // With `has_twin` a second Manager receives the same calls and must stay equal (A2), and fences are watched; then
@@ -50,7 +46,7 @@ public:
     CheckedManager::WindowContents window(Name name, GroupId group, const Manager& manager) const;
 
     // How messages call the sequences.
-    void spell(std::vector<std::string> spellings) { spellings_ = std::move(spellings); }
+    void spell(std::vector<std::string> spellings) { follower_.spell(std::move(spellings)); }
 
 private:
     friend struct kvpane::Tamper;
@@ -64,29 +60,14 @@ private:
     Found audit_index(const Manager& manager);
     Found audit_touched(const Operation& operation, const Manager& manager) const;
 
-    // What a successful operation does to shadow and records.
     Found follow(const Operation& operation, const Outcome& outcome, const Driver& driver);
-    Found run_copies(std::span<const BlockCopy> copies);
-    static void adopt(Record& record, std::span<const Token> tokens, Length cut);
-    Found hand_out(Record& record, const Step& step, Length first, Length cells);
-    void commit(Record& record, std::span<const Token> tokens);
-    void shorten(Record& record, Length length, const Manager& manager);
-    void poison_idle_blocks(const BlockPool& pool);
 
-    Record& new_record(Name name);
-    std::uint32_t number_of(const Scope& scope);
-    Known known() const { return {records_, open_steps_}; }
-    Scene scene(const Manager& manager) const { return {manager, shadow_, living_, spellings_}; }
-    std::string label(Name name) const { return label_of(name, spellings_); }
+    Known known() const { return {follower_.records(), open_steps_}; }
+    Scene scene(const Manager& manager) const { return follower_.scene(manager); }
+    std::string label(Name name) const { return follower_.label(name); }
 
-    std::vector<spec::Rule> rules_;  // [groups]
-    WindowRelease release_;
-    ShadowCells shadow_;
-    std::deque<Record> records_;  // by Name; addresses stay
-    std::vector<const Record*> living_;
-    std::map<Scope, std::uint32_t> scopes_;
+    Follower follower_;
     std::set<std::uint64_t> open_steps_;
-    std::vector<std::string> spellings_;
     IndexWatch events_;
     std::unique_ptr<Driver> twin_;  // null without
     FenceWatch fences_;

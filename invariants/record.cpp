@@ -29,6 +29,19 @@ std::uint64_t content_at(std::span<const ExternalContent> extra, Length position
 
 }  // namespace
 
+Scope owned(const kvpane::Scope& scope) {
+    return {std::string(scope.model), std::string(scope.tenant), std::string(scope.adapter), std::string(scope.salt),
+            scope.adapter_id};
+}
+
+std::vector<ExternalContent> owned(std::span<const kvpane::ExternalContent> extra) {
+    std::vector<ExternalContent> out;
+    for (const kvpane::ExternalContent& piece : extra) {
+        out.push_back({piece.at, piece.count, std::string(piece.id)});
+    }
+    return out;
+}
+
 // Mixed twice: a scope must not stand for a token, nor the other way round.
 std::uint64_t first_chain(std::uint32_t scope) { return mixed(mixed(scope)); }
 

@@ -8,11 +8,16 @@
 #include <vector>
 
 #include <kvpane/allocator/ids.h>
+#include <kvpane/allocator/scope.h>
 #include <kvpane/invariants/operation.h>
 #include <kvpane/invariants/shadow_cells.h>
 #include <kvpane/invariants/spec.h>
 
 namespace kvpane::invariants {
+
+// The Manager's words for scopes and external content, with texts of their own.
+Scope owned(const kvpane::Scope& scope);
+std::vector<ExternalContent> owned(std::span<const kvpane::ExternalContent> extra);
 
 // One token of a history. `chain` is a hash over everything from the first token to this one.
 struct HistoryCell {

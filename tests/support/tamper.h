@@ -94,7 +94,7 @@ struct Tamper {
 
     static Manager& manager(invariants::CheckedManager& checked) { return checked.driver_->manager(); }
     static Manager& twin(invariants::CheckedManager& checked) { return checked.judge_->twin_->manager(); }
-    static invariants::ShadowCells& shadow(invariants::CheckedManager& checked) { return checked.judge_->shadow_; }
+    static invariants::ShadowCells& shadow(invariants::CheckedManager& checked) { return checked.judge_->follower_.shadow(); }
 
     // CheckedManager::apply, with a fault between the plan and the operation, and one between it and the checks; that
     // one may change the outcome.

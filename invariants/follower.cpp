@@ -1,78 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's part, played on the shadow cells, and the histories.
-#include <algorithm>
+#include <kvpane/invariants/follower.h>
 
-#include <kvpane/invariants/judge.h>
+#include <algorithm>
+#include <utility>
+
 #include <kvpane/invariants/text.h>
 
 namespace kvpane::invariants {
 
-Found Judge::follow(const Operation& operation, const Outcome& outcome, const Driver& driver) {
-    if (auto finding = run_copies(outcome.step.copies)) {
-        return finding;
+namespace {
+
+std::vector<spec::Rule> rules_of(const Config& config) {
+    std::vector<spec::Rule> rules;
+    for (const GroupConfig& group : config.groups) {
+        rules.push_back({group.window, group.sinks, config.rewind_slack, Length{config.block_size}});
     }
-    const Name name = operation.sequence;
-    const Step& step = outcome.step;
-    switch (operation.verb) {
-        case Verb::admit: {
-            Record& record = new_record(name);
-            start(record, name, driver.handle(name), number_of(operation.scope), rules_);
-            record.extra = operation.extra;
-            adopt(record, operation.tokens, outcome.cached_tokens);
-            if (step.cells == 0) {
-                return std::nullopt;
-            }
-            if (auto finding = hand_out(record, step, 0, step.cells)) {
-                return finding;
-            }
-            commit(record,
-                   std::span(operation.tokens)
-                       .subspan(static_cast<std::size_t>(outcome.cached_tokens), static_cast<std::size_t>(step.cells)));
-            return std::nullopt;
-        }
-        case Verb::reserve: return hand_out(records_[name], step, 0, operation.count);
-        case Verb::commit: commit(records_[name], operation.tokens); return std::nullopt;
-        case Verb::cancel:
-            if (records_[name].reserved() > 0) {
-                shorten(records_[name], records_[name].length(), driver.manager());
-            }
-            return std::nullopt;
-        case Verb::append:
-            if (auto finding = hand_out(records_[name], step, 0, static_cast<Length>(operation.tokens.size()))) {
-                return finding;
-            }
-            commit(records_[name], operation.tokens);
-            return std::nullopt;
-        case Verb::append_batch:
-            for (std::size_t i = 0; i < operation.sequences.size(); ++i) {
-                if (auto finding = hand_out(records_[operation.sequences[i]], step, static_cast<Length>(i), 1)) {
-                    return finding;
-                }
-            }
-            for (std::size_t i = 0; i < operation.sequences.size(); ++i) {
-                commit(records_[operation.sequences[i]], {&operation.tokens[i], 1});
-            }
-            return std::nullopt;
-        case Verb::fork: {
-            Record& child = new_record(operation.child);
-            const Record& parent = records_[name];
-            start_fork(child, parent, operation.child, driver.handle(operation.child),
-                       operation.at.value_or(parent.length()));
-            return std::nullopt;
-        }
-        case Verb::truncate: shorten(records_[name], operation.length, driver.manager()); return std::nullopt;
-        case Verb::release:
-            std::erase(living_, &records_[name]);
-            records_[name].alive = false;
-            return std::nullopt;
-        case Verb::step_begin: open_steps_.insert(operation.step); return std::nullopt;
-        case Verb::step_end: open_steps_.erase(operation.step); return std::nullopt;
-        default: return std::nullopt;
-    }
+    return rules;
 }
 
+}  // namespace
+
+Follower::Follower(const Config& config)
+    : rules_(rules_of(config)), release_(config.window_release), shadow_(config.blocks, config.block_size) {}
+
 // In order and before anything is written. An engine may run them side by side, so none may read what another writes.
-Found Judge::run_copies(std::span<const BlockCopy> copies) {
+Found Follower::copied(std::span<const BlockCopy> copies) {
     for (const BlockCopy& copy : copies) {
         if (!shadow_.covers(copy.source) || !shadow_.covers(copy.destination) || copy.cells > shadow_.block_size()) {
             return Finding{Invariant::T3, text("a copy of ", copy.cells, " cells from block ", to_index(copy.source),
@@ -89,10 +41,25 @@ Found Judge::run_copies(std::span<const BlockCopy> copies) {
     return std::nullopt;
 }
 
-// Cells [first, first + cells) of the step are the record's next positions. They hold nothing until they are committed.
+Found Follower::admitted(Name name, SequenceHandle handle, const Scope& scope, std::span<const Token> tokens,
+                         std::vector<ExternalContent> extra, Length cut, const Step& step) {
+    Record& record = new_record(name);
+    start(record, name, handle, number_of(scope), rules_);
+    record.extra = std::move(extra);
+    adopt(record, tokens, cut);
+    if (step.cells == 0) {
+        return std::nullopt;
+    }
+    if (auto finding = handed_out(name, step, 0, step.cells)) {
+        return finding;
+    }
+    committed(name, tokens.subspan(static_cast<std::size_t>(cut), static_cast<std::size_t>(step.cells)));
+    return std::nullopt;
+}
+
 // A hit: the tokens before the cut are history, and of their blocks those are held that the next query sees; at least
 // the one of the last token.
-void Judge::adopt(Record& record, std::span<const Token> tokens, Length cut) {
+void Follower::adopt(Record& record, std::span<const Token> tokens, Length cut) {
     for (const Token token : tokens.first(static_cast<std::size_t>(cut))) {
         add_token(record, token);
     }
@@ -104,17 +71,18 @@ void Judge::adopt(Record& record, std::span<const Token> tokens, Length cut) {
     }
 }
 
-Found Judge::hand_out(Record& record, const Step& step, Length first, Length cells) {
+Found Follower::handed_out(Name name, const Step& step, Length first, Length cells) {
+    Record& record = records_[name];
     for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
         Record::Group& in = record.groups[group];
         if (static_cast<std::size_t>(first + cells) > step.slots_of(GroupId{group}).size()) {
-            return Finding{Invariant::T5, text(label(record.name), ": fewer slots than cells were handed out")};
+            return Finding{Invariant::T5, text(label(name), ": fewer slots than cells were handed out")};
         }
         const std::span<const Slot> slots =
             step.slots_of(GroupId{group}).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cells));
         for (const Slot slot : slots) {
             if (!shadow_.covers(slot)) {
-                return Finding{Invariant::T5, text(label(record.name), ": slot ", slot, " lies outside the pool")};
+                return Finding{Invariant::T5, text(label(name), ": slot ", slot, " lies outside the pool")};
             }
         }
         shadow_.poison_slots(slots);
@@ -127,10 +95,11 @@ Found Judge::hand_out(Record& record, const Step& step, Length first, Length cel
     return std::nullopt;
 }
 
-void Judge::commit(Record& record, std::span<const Token> tokens) {
+void Follower::committed(Name name, std::span<const Token> tokens) {
     if (tokens.empty()) {
         return;
     }
+    Record& record = records_[name];
     const Length before = record.length();
     for (const Token token : tokens) {
         add_token(record, token);
@@ -148,8 +117,14 @@ void Judge::commit(Record& record, std::span<const Token> tokens) {
     record.just_committed = true;
 }
 
+void Follower::forked(Name parent, Name child, SequenceHandle handle, std::optional<Length> at) {
+    Record& record = new_record(child);
+    start_fork(record, records_[parent], child, handle, at.value_or(records_[parent].length()));
+}
+
 // Cells that are cut off are poison at once where nobody else holds them; whole blocks follow when they are idle.
-void Judge::shorten(Record& record, Length length, const Manager& manager) {
+void Follower::shortened(Name name, Length length, const Manager& manager) {
+    Record& record = records_[name];
     cut(record, length);
     record.just_committed = false;
     const Length block_size = shadow_.block_size();
@@ -167,7 +142,12 @@ void Judge::shorten(Record& record, Length length, const Manager& manager) {
     }
 }
 
-Record& Judge::new_record(Name name) {
+void Follower::released(Name name) {
+    std::erase(living_, &records_[name]);
+    records_[name].alive = false;
+}
+
+Record& Follower::new_record(Name name) {
     if (name >= records_.size()) {
         records_.resize(std::size_t{name} + 1);  // a deque: living_ still points to the others
     }
@@ -175,8 +155,20 @@ Record& Judge::new_record(Name name) {
     return records_[name];
 }
 
-std::uint32_t Judge::number_of(const Scope& scope) {
+std::uint32_t Follower::number_of(const Scope& scope) {
     return scopes_.try_emplace(scope, static_cast<std::uint32_t>(scopes_.size())).first->second;
+}
+
+void Follower::poison_idle_blocks(const BlockPool& pool) {
+    for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
+        poison_if_idle(BlockId{i}, pool);
+    }
+}
+
+void Follower::poison_if_idle(BlockId block, const BlockPool& pool) {
+    if (pool.refs(block) == 0 && pool.content(block) == no_content) {
+        shadow_.poison_block(block);
+    }
 }
 
 }  // namespace kvpane::invariants

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the check mode `every` looks at: the cells, the references and the shapes that an operation touched.
+#include <algorithm>
+
+#include <kvpane/invariants/inspector.h>
+#include <kvpane/invariants/text.h>
+
+namespace kvpane::invariants {
+
+Found Inspector::check(const Call& call, const Answer& answer) {
+    if (answer.error) {
+        return counts_of(manager_) == before_
+                   ? std::nullopt
+                   : Found(Finding{Invariant::F2, text("the operation ended with ", to_string(*answer.error),
+                                                       " and the pool counts something else than before")});
+    }
+    const auto taken = static_cast<std::int64_t>(manager_.statistics().blocks_taken - before_.blocks_taken);
+    if (taken != answer.step.blocks_taken) {
+        return Finding{Invariant::A1, text("the step names ", answer.step.blocks_taken,
+                                           " blocks, the statistics count ", taken)};
+    }
+    books_->mirror.clear_changed();
+    if (auto finding = books_->follower.copied(answer.step.copies)) {
+        return finding;
+    }
+    auto finding = follow(call, answer);
+    return finding ? finding : find_wrong_refs();
+}
+
+Found Inspector::follow(const Call& call, const Answer& answer) {
+    Follower& follower = books_->follower;
+    const Name name = name_of(call.sequence);
+    const Step& step = answer.step;
+    switch (call.verb) {
+        case Verb::admit: {
+            if (answer.count >= static_cast<Length>(call.prompt->tokens.size())) {
+                return Finding{Invariant::X2, text("all ", answer.count, " tokens of a prompt were hit")};
+            }
+            if (auto finding = follower.admitted(name_of(answer.sequence), answer.sequence, owned(call.prompt->scope),
+                                                 call.prompt->tokens, owned(call.prompt->extra), answer.count, step)) {
+                return finding;
+            }
+            books_->read_at.resize(std::max<std::size_t>(books_->read_at.size(), name_of(answer.sequence) + 1));
+            books_->read_at[name_of(answer.sequence)] = 0;
+            if (auto finding = touched(answer.sequence)) {
+                return finding;
+            }
+            return answer.count > 0 ? read_all(follower.record(name_of(answer.sequence))) : std::nullopt;
+        }
+        case Verb::reserve: return reserved(call.batch, step);
+        case Verb::commit: follower.committed(name, call.tokens); return touched(call.sequence);
+        case Verb::cancel:
+            if (follower.record(name).reserved() > 0) {
+                follower.shortened(name, follower.record(name).length(), manager_);
+            }
+            return touched(call.sequence);
+        case Verb::append: {
+            const Reservation all{call.sequence, static_cast<Length>(call.tokens.size())};
+            return appended({&all, 1}, call.tokens, step);
+        }
+        case Verb::append_batch: {
+            batch_.clear();
+            std::ranges::for_each(call.sequences, [&](SequenceHandle sequence) { batch_.push_back({sequence, 1}); });
+            return appended(batch_, call.tokens, step);
+        }
+        case Verb::fork:
+            follower.forked(name, name_of(answer.sequence), answer.sequence, call.at);
+            books_->read_at.resize(std::max<std::size_t>(books_->read_at.size(), name_of(answer.sequence) + 1));
+            books_->read_at[name_of(answer.sequence)] = 0;
+            return touched(answer.sequence);
+        case Verb::truncate: follower.shortened(name, call.count, manager_); return touched(call.sequence);
+        case Verb::release:
+            follower.released(name);
+            books_->mirror.end(name);
+            return std::nullopt;
+        default: return std::nullopt;
+    }
+}
+
+Found Inspector::handed_out(std::span<const Reservation> batch, const Step& step) {
+    Length first = 0;
+    for (const Reservation& reservation : batch) {
+        const Name name = name_of(reservation.sequence);
+        if (auto finding = books_->follower.handed_out(name, step, first, reservation.cells)) {
+            return finding;
+        }
+        first += reservation.cells;
+    }
+    return std::nullopt;
+}
+
+Found Inspector::reserved(std::span<const Reservation> batch, const Step& step) {
+    if (auto finding = handed_out(batch, step)) {
+        return finding;
+    }
+    for (const Reservation& reservation : batch) {
+        if (auto finding = touched(reservation.sequence)) {
+            return finding;
+        }
+    }
+    return find_wrong_slot(batch, step);
+}
+
+// Each sequence commits as many tokens as it reserved cells, in order.
+Found Inspector::appended(std::span<const Reservation> batch, std::span<const Token> tokens, const Step& step) {
+    if (auto finding = handed_out(batch, step)) {
+        return finding;
+    }
+    for (const Reservation& reservation : batch) {
+        const auto cells = static_cast<std::size_t>(reservation.cells);
+        books_->follower.committed(name_of(reservation.sequence), tokens.first(cells));
+        tokens = tokens.subspan(cells);
+        if (auto finding = touched(reservation.sequence)) {
+            return finding;
+        }
+    }
+    return find_wrong_slot(batch, step);
+}
+
+// The sequence's tables have the shape that its history demands; now and then it is read back.
+Found Inspector::touched(SequenceHandle handle) {
+    const Record& record = books_->follower.record(name_of(handle));
+    for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
+        const TableView table = manager_.table(handle, GroupId{group}).value();
+        books_->mirror.update(name_of(handle), group, table);
+        if (auto finding = find_wrong_blocks(record, group, table)) {
+            return finding;
+        }
+    }
+    return read_if_due(record);
+}
+
+Found Inspector::find_wrong_blocks(const Record& record, std::uint32_t group, const TableView& table) const {
+    const auto number = [](Length blocks) { return static_cast<std::uint32_t>(blocks); };
+    const spec::Holding& holding = record.groups[group].holding;
+    const std::uint32_t size = number(spec::blocks_for(holding.end, holding.rule));
+    const std::uint32_t sinks =
+        holding.rule.sinks == 0 ? 0 : std::min(size, number(spec::blocks_for(holding.rule.sinks, holding.rule)));
+    const std::uint32_t begin = holding.low >= holding.end ? size
+                                : holding.low == 0         ? 0
+                                                           : number(holding.low / holding.rule.block_size);
+    if (table.size != size || table.sinks.size() != sinks) {
+        return Finding{Invariant::T1,
+                       text(books_->follower.scene(manager_).label(record, group), ": expected ", size,
+                            " logical blocks, ", sinks, " of sinks, found ", table.size, " and ", table.sinks.size())};
+    }
+    if (table.run_begin != std::max(sinks, begin)) {
+        return Finding{Invariant::T2, text(books_->follower.scene(manager_).label(record, group),
+                                           ": expected the blocks from ", std::max(sinks, begin),
+                                           " on, found those from ", table.run_begin)};
+    }
+    return std::nullopt;
+}
+
+// P2 of the blocks that gained or lost a holder. What became idle and can be hit by nobody is poison from here on.
+Found Inspector::find_wrong_refs() {
+    const BlockPool& pool = manager_.pool();
+    for (const BlockId block : books_->mirror.changed()) {
+        if (pool.refs(block) != books_->mirror.refs(block)) {
+            return Finding{Invariant::P2, text("block ", to_index(block), " has ", pool.refs(block),
+                                               " references and stands in ", books_->mirror.refs(block), " tables")};
+        }
+        books_->follower.poison_if_idle(block, pool);
+    }
+    return std::nullopt;
+}
+
+// T5: the cells of the step are the last ones of their sequences, at their places in the tables, in blocks that nobody
+// else holds; and that nobody can hit as long as they are not committed. A window may have dropped some already.
+Found Inspector::find_wrong_slot(std::span<const Reservation> batch, const Step& step) const {
+    Length offset = 0;
+    for (const Reservation& reservation : batch) {
+        const Record& record = books_->follower.record(name_of(reservation.sequence));
+        for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
+            const auto slots = step.slots_of(GroupId{group})
+                                   .subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(reservation.cells));
+            if (auto finding = find_wrong_slot(record, group, slots)) {
+                return finding;
+            }
+        }
+        offset += reservation.cells;
+    }
+    return std::nullopt;
+}
+
+Found Inspector::find_wrong_slot(const Record& record, std::uint32_t group, std::span<const Slot> slots) const {
+    const Length block_size = manager_.config().block_size;
+    const TableView table = manager_.table(record.handle, GroupId{group}).value();
+    const bool is_committed = record.reserved() == 0;
+    Length position = record.length() + record.reserved() - static_cast<Length>(slots.size());
+    BlockId looked_at = null_block;
+    for (const Slot slot : slots) {
+        const BlockId block = table[static_cast<std::size_t>(position / block_size)];
+        const bool is_right = slot == Slot{to_index(block)} * block_size + position % block_size || block == null_block;
+        if (!is_right || (block != looked_at && !is_private(block, is_committed))) {
+            return Finding{Invariant::T5, text(books_->follower.scene(manager_).label(record, group), ", position ",
+                                               position, ": slot ", slot, " was handed out, the table has block ",
+                                               to_index(block), " there, held ", books_->mirror.refs(block),
+                                               " times")};
+        }
+        looked_at = block;
+        ++position;
+    }
+    return std::nullopt;
+}
+
+bool Inspector::is_private(BlockId block, bool may_be_indexed) const {
+    return block == null_block || (books_->mirror.refs(block) == 1 && manager_.pool().holders(block) == 1 &&
+                                   (may_be_indexed || manager_.pool().content(block) == no_content));
+}
+
+// --- reading back ---------------------------------------------------------------------------------------------------
+
+// Once more when the length has doubled: every cell is read back about once for each token that is added.
+Found Inspector::read_if_due(const Record& record) {
+    constexpr Length shortest = 64;
+    const Length read = books_->read_at[record.name];
+    return record.length() >= 2 * std::max(read, shortest) ? read_all(record) : std::nullopt;
+}
+
+Found Inspector::read_all(const Record& record) {
+    books_->read_at[record.name] = record.length();
+    return audit_sequence(books_->follower.scene(manager_), record);
+}
+
+Found Inspector::walk_over_everything() {
+    Follower& follower = books_->follower;
+    follower.poison_idle_blocks(manager_.pool());
+    const Scene scene = follower.scene(manager_);
+    if (auto finding = audit_whole(scene)) {
+        return finding;
+    }
+    for (const Record* record : follower.living()) {
+        if (auto finding = read_all(*record)) {
+            return finding;
+        }
+    }
+    if (auto finding = find_X1(scene, [&](const Scope& scope) { return follower.number_of(scope); })) {
+        return finding;
+    }
+    if (auto finding = find_X3(scene)) {
+        return finding;
+    }
+    if (auto finding = books_->events.read(scene)) {
+        return finding;
+    }
+    if (auto finding = books_->events.compare(scene)) {
+        return finding;
+    }
+    return books_->mirror.compare(scene);
+}
+
+}  // namespace kvpane::invariants

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <kvpane/blocktable/manager.h>
+#include <kvpane/invariants/audit.h>
+
+namespace kvpane::invariants {
+
+// The block tables as they were last seen, and from them the references that each block must have: kept up to date by
+// looking only at the sequences that an operation worked on.
+class TableMirror {
+public:
+    TableMirror(std::uint32_t blocks, std::uint32_t groups) : refs_(blocks + std::size_t{1}), groups_(groups) {}
+
+    // Takes over what a table of the sequence is now.
+    // COST O(1) while its size, beginning and last block stay, else O(entries).
+    void update(Name name, std::uint32_t group, const TableView& now);
+
+    // The sequence has ended.
+    void end(Name name);
+
+    // Blocks that gained or lost a reference since clear_changed(); may name one twice.
+    std::span<const BlockId> changed() const noexcept { return changed_; }
+    void clear_changed() noexcept { changed_.clear(); }
+
+    std::uint32_t refs(BlockId block) const noexcept { return refs_[to_index(block)]; }
+
+    // P2: the living sequences' tables are those that were seen. So nothing changed behind the operations' back.
+    // COST O(table entries).
+    Found compare(const Scene& scene) const;
+
+private:
+    struct Table {
+        std::vector<BlockId> ids;  // by logical block, null_block for holes
+        std::uint32_t first = 0;   // where the run begins
+    };
+
+    Table& table(Name name, std::uint32_t group);
+    void change(BlockId& seen, BlockId now);
+
+    std::vector<Table> tables_;  // [names, n_groups]
+    std::vector<std::uint32_t> refs_;  // [blocks + 1]
+    std::vector<BlockId> changed_;
+    std::uint32_t groups_;
+};
+
+}  // namespace kvpane::invariants
