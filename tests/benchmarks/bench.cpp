@@ -2,6 +2,7 @@
 #include "benchmarks/bench.h"
 
 #include <algorithm>
+#include <ctime>
 
 namespace kvpane::bench {
 
@@ -14,6 +15,12 @@ double median(std::vector<double>& values) {
 }
 
 }  // namespace
+
+double thread_nanoseconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
+}
 
 bool Row::is_right() const { return std::ranges::all_of(checks, &Check::holds); }
 
