@@ -78,21 +78,20 @@ Sample Decoding::run(Calls calls) {
     Sample sample{0, static_cast<double>(repetitions * tokens)};
     for (std::size_t i = 0; i < repetitions; ++i) {
         Step last;
+        const auto run_steps = [&](auto do_step) {
+            sample.nanoseconds += time([&] {
+                for (Length done = 0; done < steps; ++done) {
+                    do_step();
+                }
+            });
+        };
         if (calls == Calls::one_for_all) {
-            sample.nanoseconds += time([&] {
-                for (Length step_number = 0; step_number < steps; ++step_number) {
-                    last = step();
-                }
-            });
-            if (sample.checks.empty() || sample.checks.front().holds()) {
-                sample.checks = {check_slots(last)};
-            }
+            run_steps([&] { last = step(); });
         } else {
-            sample.nanoseconds += time([&] {
-                for (Length step_number = 0; step_number < steps; ++step_number) {
-                    std::ranges::for_each(sequences_, [&](SequenceHandle s) { testing::append_one(kv, s, 7); });
-                }
-            });
+            run_steps([&] { std::ranges::for_each(sequences_, [&](auto s) { testing::append_one(kv, s, 7); }); });
+        }
+        if (std::ranges::all_of(sample.checks, &Check::holds)) {
+            sample.checks = checks(calls == Calls::one_for_all ? &last : nullptr);
         }
         rewind();
     }
@@ -110,17 +109,24 @@ void Decoding::rewind() {
     }
 }
 
-Check Decoding::check_slots(const Step& last) const {
-    testing::Fnv handed_out;
-    testing::Fnv expected;
-    for (std::size_t i = 0; i < sequences_.size(); ++i) {
-        const Length position = granted(kv.length(sequences_[i])) - 1;
-        const TableView table = granted(kv.table(sequences_[i], GroupId{0}));
-        const BlockId block = table[static_cast<std::size_t>(position / block_size)];
-        handed_out.add(static_cast<std::uint32_t>(last.slots[i]));
-        expected.add(static_cast<std::uint32_t>(to_index(block) * block_size + position % block_size));
+// Of the last step's slots, if they are there, and of the blocks that are held.
+std::vector<Check> Decoding::checks(const Step* last) const {
+    std::vector<Check> out;
+    if (last != nullptr) {
+        testing::Fnv handed_out;
+        testing::Fnv expected;
+        for (std::size_t i = 0; i < sequences_.size(); ++i) {
+            const Length position = granted(kv.length(sequences_[i])) - 1;
+            const TableView table = granted(kv.table(sequences_[i], GroupId{0}));
+            const BlockId block = table[static_cast<std::size_t>(position / block_size)];
+            handed_out.add(static_cast<std::uint32_t>(last->slots[i]));
+            expected.add(static_cast<std::uint32_t>(to_index(block) * block_size + position % block_size));
+        }
+        out.push_back({"slots", handed_out.value(), expected.value()});
     }
-    return {"slots", handed_out.value(), expected.value()};
+    const auto blocks_each = static_cast<std::uint64_t>((begin_ + steps) / block_size);
+    out.push_back({"used", kv.pool().live_blocks(), sequences_.size() * blocks_each});
+    return out;
 }
 
 }  // namespace kvpane::bench

@@ -28,7 +28,7 @@ public:
 
     explicit Decoding(const Shape& shape);
 
-    // About 65 536 tokens. Checks the slots that were handed out against the tables.
+    // About 65 536 tokens, or 64 steps where that is more. Checks what is held, and with append_batch the last slots.
     Sample run(Calls calls);
 
     // One step for all.
@@ -44,7 +44,7 @@ public:
 private:
     static constexpr Length steps = 64;  // 4 new blocks for each sequence
 
-    Check check_slots(const Step& last) const;
+    std::vector<Check> checks(const Step* last) const;
 
     Length begin_;  // [tokens] of each sequence
     std::vector<SequenceHandle> sequences_;
