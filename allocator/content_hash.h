@@ -17,19 +17,22 @@ public:
     // With `constant` everything hashes alike: slow, and still right.
     explicit constexpr ContentHash(bool constant) noexcept : constant_(constant) {}
 
-    // The content `tokens` behind a prefix of hash `before`. COST one multiplication for two tokens.
+    // The content `tokens` behind a prefix of hash `before`. `before` comes last: of a chain of blocks only one
+    // multiplication each has to wait for the one before. COST one multiplication for four tokens.
     std::uint64_t tokens(std::uint64_t before, std::span<const Token> tokens) const noexcept {
-        std::uint64_t hash = before ^ tokens.size();
+        std::uint64_t hash = tokens.size();
         std::size_t i = 0;
-        for (; i + 2 <= tokens.size(); i += 2) {
-            std::uint64_t pair = 0;
-            std::memcpy(&pair, tokens.data() + i, sizeof pair);
-            hash = fold(hash ^ pair);
+        for (; i + 4 <= tokens.size(); i += 4) {
+            std::uint64_t first = 0;
+            std::uint64_t second = 0;
+            std::memcpy(&first, tokens.data() + i, sizeof first);
+            std::memcpy(&second, tokens.data() + i + 2, sizeof second);
+            hash = multiply(hash ^ first ^ odd_bits, second ^ more_bits);
         }
-        if (i < tokens.size()) {
+        for (; i < tokens.size(); ++i) {
             hash = fold(hash ^ static_cast<std::uint32_t>(tokens[i]));
         }
-        return constant_ ? 0 : fold(hash);
+        return constant_ ? 0 : fold(before ^ hash);
     }
 
     std::uint64_t number(std::uint64_t before, std::uint64_t value) const noexcept {
@@ -45,12 +48,17 @@ public:
     }
 
 private:
+    // Random bits. A pair of tokens never has its highest bit set, `more_bits` has: the second factor is never 0.
+    static constexpr std::uint64_t odd_bits = 0x9e3779b97f4a7c15U;
+    static constexpr std::uint64_t more_bits = 0xd6e8feb86659fd93U;
+
     // Both halves of a 128-bit product, folded: the mixing step of multiplicative hashes.
-    KVPANE_WRAPS static std::uint64_t fold(std::uint64_t x) noexcept {
+    KVPANE_WRAPS static std::uint64_t multiply(std::uint64_t x, std::uint64_t y) noexcept {
         __extension__ using Wide = unsigned __int128;
-        const Wide product = static_cast<Wide>(x ^ 0x9e3779b97f4a7c15U) * 0xd6e8feb86659fd93U;
+        const Wide product = static_cast<Wide>(x) * y;
         return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
     }
+    static std::uint64_t fold(std::uint64_t x) noexcept { return multiply(x ^ odd_bits, more_bits); }
 
     bool constant_;
 };

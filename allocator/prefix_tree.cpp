@@ -103,8 +103,18 @@ std::uint64_t PrefixTree::child_hash(std::uint64_t parent_hash, const BlockConte
     return hash;
 }
 
-void PrefixTree::prefetch(std::uint64_t hash) const noexcept {
+void PrefixTree::prefetch_slot(std::uint64_t hash) const noexcept {
     __builtin_prefetch(table_.data() + (hash & (table_.size() - 1)));
+}
+
+ContentId PrefixTree::prefetch_node(std::uint64_t hash) const noexcept {
+    const ContentId node = table_[hash & (table_.size() - 1)];
+    const Token* tokens = tokens_.data() + std::size_t{index(node)} * block_size_;
+    __builtin_prefetch(&nodes_[index(node)]);
+    __builtin_prefetch(&nodes_[index(node)].label);  // a node may lie on two lines, and so may the tokens
+    __builtin_prefetch(tokens);
+    __builtin_prefetch(tokens + block_size_ - 1);
+    return node;
 }
 
 std::uint64_t PrefixTree::scope_hash(const Scope& scope) const noexcept {

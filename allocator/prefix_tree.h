@@ -74,11 +74,15 @@ public:
     // Names the node for ever: no other one gets the number, not even in the same memory.
     std::uint64_t serial(ContentId node) const noexcept { return nodes_[index(node)].serial; }
 
-    // The hash of a prefix: what find_child() would look for. Lets a search hash everything first.
+    // The hash of a prefix: what find_child() would look for. Lets a search hash some blocks before it gets there.
     std::uint64_t hash(ContentId node) const noexcept { return nodes_[index(node)].hash; }
     std::uint64_t child_hash(std::uint64_t parent_hash, const BlockContent& content) const noexcept;
-    void prefetch(std::uint64_t hash) const noexcept;
     ContentId find_child(ContentId parent, const BlockContent& content, std::uint64_t hash) const noexcept;
+
+    // Bring what find_child() will read into the caches, without waiting: the slot of the table; then, best some blocks
+    // later, what the slot names. The latter gives the node that is there, most often the right one.
+    void prefetch_slot(std::uint64_t hash) const noexcept;
+    ContentId prefetch_node(std::uint64_t hash) const noexcept;
 
     std::size_t nodes() const noexcept { return live_; }
     const Scope& scope(ContentId node) const noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -44,10 +45,17 @@ public:
 
 private:
     void descend(std::span<const Token> tokens, std::span<const ExternalContent> extra, Length most);
+    void look_ahead(std::span<const Token> tokens, std::span<const ExternalContent> extra, std::size_t entry,
+                    std::size_t whole_blocks);
+    BlockContent content(std::span<const Token> tokens, std::span<const ExternalContent> extra, std::size_t entry);
+    bool note_gaps(ContentId node, std::uint32_t entry);
     bool serves(std::uint32_t depth, std::uint32_t cells) const noexcept;
     std::uint32_t beginning(std::span<const Token> tokens, std::span<const ExternalContent> extra, Length most,
                             std::uint32_t depth);
     ContentId node_at(std::uint32_t depth) const noexcept { return depth == 0 ? root_ : path_[depth - 1]; }
+
+    static constexpr std::size_t stride = 8;  // blocks; about as many lines as a core can wait for
+    static constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
 
     const Config& config_;
     const BlockShape& shape_;
@@ -55,9 +63,9 @@ private:
     Match match_;
     ContentId root_ = no_content;
     std::vector<ContentId> path_;         // [depth] the node that ends with block i
-    std::vector<std::uint64_t> hashes_;   // [depth]
-    std::vector<std::uint32_t> gap_end_;  // [depth + 1, n_groups] one behind the last missing block before that depth
-    std::vector<bool> sinks_missing_;     // [depth + 1, n_groups]
+    std::vector<std::uint64_t> hashes_;   // [whole blocks hashed so far]
+    std::vector<std::uint32_t> gap_end_;  // [depth + 1, n_groups] one behind the last missing block before that depth,
+                                          // or `never` when one of the sinks is missing
     std::vector<BlockId> sources_;        // [n_groups]
     std::vector<ContentMark> marks_;      // scratch
 };

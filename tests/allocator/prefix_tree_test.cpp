@@ -171,7 +171,8 @@ BOOST_AUTO_TEST_CASE(a_hash_that_is_computed_ahead_finds_the_same_nodes) {
         const ContentId node = use(tree, root, tokens, marks);
         const std::uint64_t hash = tree.child_hash(tree.hash(root), {tokens, marks});
         BOOST_TEST(hash == tree.hash(node));
-        tree.prefetch(hash);
+        tree.prefetch_slot(hash);
+        tree.prefetch_node(hash);
         BOOST_TEST(tree.find_child(root, {tokens, marks}, hash) == node);
     }
 }

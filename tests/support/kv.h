@@ -11,17 +11,10 @@
 #include <kvpane/blocktable/manager.h>
 
 #include "support/printing.h"
+#include "support/tables.h"
 
 // Short words for what tests of the core say all the time.
 namespace kvpane::testing {
-
-using Ids = std::vector<std::uint32_t>;  // block ids, 0 where nothing is held
-using Slots = std::vector<Slot>;
-using Tokens = std::vector<Token>;
-
-inline constexpr GroupId first_group{0};
-inline constexpr GroupId second_group{1};
-inline constexpr GroupId third_group{2};
 
 // The tokens first, first + 1, ..., last.
 inline Tokens tokens(Token first, Token last) {
@@ -49,27 +42,6 @@ inline Config windowed(std::uint32_t block_size, std::int64_t blocks, Length win
     Config config = plain(block_size, blocks);
     config.groups = {GroupConfig{"swa", window, sinks}};
     return config;
-}
-
-// The free queue, next to be taken first.
-inline Ids queue_of(const BlockPool& pool) {
-    Ids out;
-    for (BlockId block = pool.next_idle(null_block); block != null_block; block = pool.next_idle(block)) {
-        out.push_back(to_index(block));
-    }
-    return out;
-}
-
-inline Ids queue_of(const Manager& kv) { return queue_of(kv.pool()); }
-
-// The block table by logical block.
-inline Ids table_of(const Manager& kv, SequenceHandle sequence, GroupId group = first_group) {
-    const TableView view = kv.table(sequence, group).value();
-    Ids out;
-    for (std::size_t entry = 0; entry < view.size; ++entry) {
-        out.push_back(to_index(view[entry]));
-    }
-    return out;
 }
 
 // The reference counts of the held blocks, in table order.

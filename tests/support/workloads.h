@@ -5,7 +5,7 @@
 
 #include <kvpane/allocator/digest.h>
 
-#include "support/kv.h"
+#include "support/tables.h"
 
 // What the recorded workloads are made of.
 namespace kvpane::testing {
