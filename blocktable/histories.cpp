@@ -2,6 +2,7 @@
 #include <kvpane/blocktable/histories.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace kvpane {
 
@@ -19,9 +20,17 @@ void clip_marks(std::span<const ExternalContent> extra, Length begin, std::uint3
     }
 }
 
+void Histories::assign(const Histories& other) {
+    histories_ = other.histories_;
+    // A copied vector has no room to spare, and add() must not need memory.
+    std::ranges::for_each(histories_, [&](History& history) { history.tail.reserve(shape_.size()); });
+}
+
 void Histories::make_slot(std::uint32_t index) {
     while (histories_.size() <= index) {
-        histories_.emplace_back().tail.reserve(shape_.size());
+        History history;
+        history.tail.reserve(shape_.size());
+        histories_.push_back(std::move(history));
     }
 }
 

@@ -25,7 +25,7 @@ public:
     Histories(const BlockShape& shape, PrefixTree& tree) : shape_(shape), tree_(tree) {}
 
     // Becomes what `other` is; the nodes are those of a copy of its tree.
-    void assign(const Histories& other) { histories_ = other.histories_; }
+    void assign(const Histories& other);
 
     // Makes sure that slot `index` exists.
     void make_slot(std::uint32_t index);

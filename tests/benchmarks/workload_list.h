@@ -23,6 +23,8 @@ void churn_at_scale(Bench& bench);
 // decode.cpp
 void decode(Bench& bench);
 void decode_at_scale(Bench& bench);
+// check.cpp
+void check_mode(Bench& bench);
 // steps.cpp
 void steps(Bench& bench);
 void steps_beside_cached_blocks(Bench& bench);

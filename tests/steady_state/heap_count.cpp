@@ -8,9 +8,17 @@
 namespace {
 
 std::atomic<std::uint64_t> calls{0};
+std::atomic<std::uint64_t> until_failure{0};
+
+void fail_if_due() {
+    if (until_failure > 0 && --until_failure == 0) {
+        throw std::bad_alloc{};
+    }
+}
 
 void* counted_new(std::size_t size) {
     ++calls;
+    fail_if_due();
     if (void* memory = std::malloc(size == 0 ? 1 : size)) {
         return memory;
     }
@@ -19,6 +27,7 @@ void* counted_new(std::size_t size) {
 
 void* counted_new(std::size_t size, std::align_val_t alignment) {
     ++calls;
+    fail_if_due();
     const auto align = static_cast<std::size_t>(alignment);
     if (void* memory = std::aligned_alloc(align, (size + align - 1) / align * align)) {
         return memory;
@@ -44,3 +53,5 @@ void operator delete(void* memory, std::align_val_t) noexcept { counted_delete(m
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { counted_delete(memory); }
 
 std::uint64_t kvpane::testing::heap_calls() { return calls.load(); }
+
+std::uint64_t kvpane::testing::fail_allocation(std::uint64_t n) { return until_failure.exchange(n); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,7 +30,11 @@ public:
     static constexpr std::uint64_t tables = 0x87f10fcb64ae1125U;  // when all is decoded
     static constexpr std::uint64_t queue = 0x4aa05075f5174f25U;   // when all is released
 
-    explicit DecodeWorkload(bool cache) : kv(config(cache)) {
+    // `attach`, when given, gets the Manager before anything happens.
+    explicit DecodeWorkload(bool cache, const std::function<void(Manager&)>& attach = {}) : kv(config(cache)) {
+        if (attach) {
+            attach(kv);
+        }
         constexpr Length chunk = 512;
         for (std::uint64_t s = 0; s < sequences; ++s) {
             const Tokens prompt = drawn_tokens(s, prompt_length);
