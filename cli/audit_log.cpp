@@ -51,8 +51,7 @@ public:
     // Null when it is not there.
     const JsonValue* find(std::string_view key) {
         known_.push_back(key);
-        const JsonMember* member = object_.find(key);
-        return member == nullptr ? nullptr : &member->value;
+        return object_.find(key);
     }
 
     const JsonValue& need(std::string_view key) {
@@ -96,7 +95,7 @@ public:
         std::vector<Token> tokens(values.size());
         for (std::size_t i = 0; i < values.size(); ++i) {
             if (values[i] < 0 || values[i] > largest_token) {
-                refuse(object_.find("tokens")->value.bytes[i],
+                refuse(object_.find("tokens")->bytes[i],
                        fmt::format("a token must be 0..{}, got {}", largest_token, values[i]));
             }
             tokens[i] = static_cast<Token>(values[i]);
@@ -124,8 +123,8 @@ public:
             }
             names.emplace_back(group.name);
         }
-        if (const JsonMember* member = object_.find("group")) {
-            refuse(member->value.byte, fmt::format("unknown group {}{}", in_quotes(name), suggestion(name, names)));
+        if (const JsonValue* value = object_.find("group")) {
+            refuse(value->byte, fmt::format("unknown group {}{}", in_quotes(name), suggestion(name, names)));
         }
         return 0;
     }
@@ -147,9 +146,9 @@ public:
 
     // ERRORS InputError: an unknown key, or else a missing one. Unknown ones first: they may be the missing ones.
     void done() const {
-        for (const JsonMember& member : object_.members) {
+        for (const JsonValue& member : object_.members) {
             if (std::ranges::find(known_, member.key) == known_.end()) {
-                refuse(member.byte,
+                refuse(member.key_byte,
                        fmt::format("unknown key {}{}", in_quotes(member.key), suggestion(member.key, known_)));
             }
         }
@@ -229,15 +228,15 @@ void AuditLog::refuse(std::size_t byte, const std::string& sentence) const {
 }
 
 void AuditLog::refuse(const invariants::Refusal& refusal) const {
-    const JsonMember* member = json_.find(refusal.field);
+    const JsonValue* member = json_.find(refusal.field);
     if (member == nullptr) {
         member = json_.find("block");  // it stands for the slots
     }
     if (member == nullptr) {
         refuse(0, refusal.sentence);
     }
-    const bool is_entry = refusal.index && *refusal.index < member->value.bytes.size();
-    refuse(is_entry ? member->value.bytes[*refusal.index] : member->value.byte, refusal.sentence);
+    const bool is_entry = refusal.index && *refusal.index < member->bytes.size();
+    refuse(is_entry ? member->bytes[*refusal.index] : member->byte, refusal.sentence);
 }
 
 void AuditLog::read_header() {
@@ -263,7 +262,7 @@ void AuditLog::read_header() {
                              .pool = static_cast<std::uint32_t>(parts.integer_or("pool", 0, {0, most_groups}))};
             parts.done();
             if (std::ranges::find(header_.groups, group.name, &log::Group::name) != header_.groups.end()) {
-                refuse(object.find("name")->value.byte, fmt::format("two groups are called {}", in_quotes(group.name)));
+                refuse(object.find("name")->byte, fmt::format("two groups are called {}", in_quotes(group.name)));
             }
             has_pools_ = has_pools_ || (!header_.groups.empty() && group.pool != header_.groups[0].pool);
             header_.groups.push_back(std::move(group));
@@ -277,12 +276,12 @@ std::optional<log::Event> AuditLog::next() {
         return std::nullopt;
     }
     Fields fields(*this, json_);
-    const JsonMember* event = json_.find("event");
+    const JsonValue* event = json_.find("event");
     if (event == nullptr) {
         std::vector<std::string_view> keys = {"event"};
-        for (const JsonMember& member : json_.members) {
+        for (const JsonValue& member : json_.members) {
             if (const std::string meant = suggestion(member.key, keys); !meant.empty()) {
-                refuse(member.byte, fmt::format("unknown key {}{}", in_quotes(member.key), meant));
+                refuse(member.key_byte, fmt::format("unknown key {}{}", in_quotes(member.key), meant));
             }
         }
         refuse(0, "'event' is missing");
@@ -339,7 +338,7 @@ log::Event AuditLog::read_event(const std::string& name, Fields& fields) const {
         table.reserved = fields.integer_or("reserved", 0, {0, any_length});
         return table;
     }
-    refuse(json_.find("event")->value.byte,
+    refuse(json_.find("event")->byte,
            fmt::format("unknown event {}{}", in_quotes(name), suggestion(name, {events.begin(), events.end()})));
 }
 
@@ -357,7 +356,7 @@ void AuditLog::read_write(log::Write& event, Fields& fields) const {
     const std::int64_t offset = fields.integer("offset", {0, header_.block_size - 1});
     const auto cells = static_cast<std::int64_t>(event.tokens.size());
     if (cells > header_.block_size - offset) {
-        refuse(json_.find("tokens")->value.byte,
+        refuse(json_.find("tokens")->byte,
                fmt::format("'tokens' must hold at most {} tokens: the block ends there, got {}",
                            header_.block_size - offset, cells));
     }

@@ -41,7 +41,6 @@ struct Watched {
         ++*this;
         return before;
     }
-    friend bool operator==(const Watched& a, const Watched& b) { return a.at == b.at; }
     friend bool operator!=(const Watched& a, const Watched& b) { return a.at != b.at; }
 };
 
@@ -79,7 +78,7 @@ public:
         if (object.members.size() == most_members) {
             throw JsonError(byte, fmt::format("an object has at most {} keys", most_members));
         }
-        object.members.push_back({.key = name, .byte = byte});
+        object.members.push_back({.key = name, .key_byte = byte});
         return true;
     }
 
@@ -134,8 +133,11 @@ private:
         }
         JsonValue& parent = *open_.back();
         if (parent.kind == Kind::object) {
-            parent.members.back().value = std::move(value);
-            return &parent.members.back().value;
+            JsonValue& member = parent.members.back();
+            value.key = std::move(member.key);
+            value.key_byte = member.key_byte;
+            member = std::move(value);
+            return &member;
         }
         return place_entry(parent, std::move(value));
     }
@@ -182,9 +184,9 @@ private:
 
 }  // namespace
 
-const JsonMember* JsonValue::find(std::string_view key) const {
-    const auto member = std::ranges::find(members, key, &JsonMember::key);
-    return member == members.end() ? nullptr : &*member;
+const JsonValue* JsonValue::find(std::string_view member) const {
+    const auto found = std::ranges::find(members, member, &JsonValue::key);
+    return found == members.end() ? nullptr : &*found;
 }
 
 std::string_view with_article(JsonValue::Kind kind) {

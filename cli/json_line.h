@@ -10,28 +10,23 @@
 // One line of JSON that knows where each of its values stands.
 namespace kvpane::cli {
 
-struct JsonMember;
-
 // A value. Arrays hold integers or objects, never both: no format of ours needs more.
 struct JsonValue {
     enum class Kind : std::uint8_t { null, boolean, integer, not_an_integer, text, object, integers, objects };
 
     Kind kind = Kind::null;
-    std::size_t byte = 0;  // of the line, from 0
+    std::size_t byte = 0;      // of the line, from 0
+    std::string key{};         // of a member of an object
+    std::size_t key_byte = 0;  // the same
     std::int64_t integer = 0;
     std::string text{};                    // text: itself; not_an_integer: the number as it is spelled
     std::vector<std::int64_t> integers{};  // an empty array is one of integers
     std::vector<std::size_t> bytes{};      // of each integer
     std::vector<JsonValue> objects{};
-    std::vector<JsonMember> members{};  // in the order of the line, no key twice
+    std::vector<JsonValue> members{};  // in the order of the line, no key twice
 
-    const JsonMember* find(std::string_view key) const;
-};
-
-struct JsonMember {
-    std::string key;
-    std::size_t byte = 0;  // of the key
-    JsonValue value{};
+    // Null when there is no such member.
+    const JsonValue* find(std::string_view member) const;
 };
 
 // "a number", "an array", ...

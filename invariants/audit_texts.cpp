@@ -67,11 +67,13 @@ Name AuditTexts::fork(Name parent, const std::string& label, std::int64_t line, 
     AuditText& child = texts_[name];
     child.scope = from.scope;
     child.history.assign(from.history.begin(), from.history.begin() + at);
+    tokens_ += at;
     return name;
 }
 
 void AuditTexts::append(Name name, std::span<const Token> tokens) {
     AuditText& text = texts_[name];
+    tokens_ += static_cast<std::int64_t>(tokens.size());
     std::size_t accepted = 0;
     for (const Token token : tokens) {
         add(text.history, past_of(text, text.length()), text.length(), token);
@@ -85,12 +87,16 @@ void AuditTexts::append(Name name, std::span<const Token> tokens) {
 
 void AuditTexts::truncate(Name name, Length length) {
     AuditText& text = texts_[name];
+    tokens_ -= text.length() - length;
     text.history.resize(static_cast<std::size_t>(length));
     text.cached = std::min(text.cached, length);
     text.drafts.clear();
 }
 
-void AuditTexts::end(Name name) { texts_[name] = {.label = std::move(texts_[name].label)}; }
+void AuditTexts::end(Name name) {
+    tokens_ -= texts_[name].length();
+    texts_[name] = {.label = std::move(texts_[name].label)};
+}
 
 void AuditTexts::write(Name name, Length first, std::span<const Token> tokens, std::vector<AuditToken>& cells) {
     AuditText& text = texts_[name];

@@ -61,6 +61,9 @@ public:
     const AuditText& operator[](Name name) const { return texts_[name]; }  // ended ones keep their label
     const Scope& scope(std::uint32_t number) const { return scope_parts_[number]; }
 
+    // Of all histories of living sequences.
+    std::int64_t tokens() const noexcept { return tokens_; }
+
 private:
     Name begin(const std::string& label, std::int64_t line);
     std::uint32_t number_of(const Scope& scope);
@@ -69,6 +72,7 @@ private:
     std::unordered_map<std::string, Name> names_;
     std::map<Scope, std::uint32_t> scopes_;
     std::vector<Scope> scope_parts_;
+    std::int64_t tokens_ = 0;
     std::uint64_t unknown_pasts_ = 0;
 };
 

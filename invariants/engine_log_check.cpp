@@ -39,6 +39,9 @@ public:
         if (Refused refused = tokens(event.tokens, 0)) {
             return refused;
         }
+        if (Refused refused = too_many_tokens("tokens", event.tokens.size())) {
+            return refused;
+        }
         return outside("cached", event.cached, 0, static_cast<Length>(event.tokens.size()));
     }
 
@@ -46,7 +49,10 @@ public:
         if (Refused refused = unknown("sequence", event.sequence)) {
             return refused;
         }
-        return tokens(event.tokens, texts_.living(event.sequence)->length());
+        if (Refused refused = tokens(event.tokens, texts_.living(event.sequence)->length())) {
+            return refused;
+        }
+        return too_many_tokens("tokens", event.tokens.size());
     }
 
     Refused operator()(const log::Fork& event) const {
@@ -56,7 +62,11 @@ public:
         if (Refused refused = alive("child", event.child)) {
             return refused;
         }
-        return outside("at", event.at.value_or(0), 0, texts_.living(event.parent)->length());
+        const Length length = texts_.living(event.parent)->length();
+        if (Refused refused = outside("at", event.at.value_or(0), 0, length)) {
+            return refused;
+        }
+        return too_many_tokens("child", static_cast<std::size_t>(event.at.value_or(length)));
     }
 
     Refused operator()(const log::Truncate& event) const {
@@ -156,6 +166,13 @@ private:
         return static_cast<Length>(tokens.size()) <= longest_sequence - first
                    ? Refused{}
                    : refuse("tokens", text("a sequence has at most ", longest_sequence, " tokens"));
+    }
+
+    Refused too_many_tokens(const char* field, std::size_t more) const {
+        return static_cast<std::int64_t>(more) <= TableAudit::most_tokens - texts_.tokens()
+                   ? Refused{}
+                   : refuse(field, text("the living sequences have more than ", TableAudit::most_tokens,
+                                        " tokens, which is all that can be kept"));
     }
 
     Refused not_in_pool(log::Block block, std::size_t index) const {

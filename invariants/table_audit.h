@@ -74,7 +74,8 @@ struct AuditCounts {
 // costs the cells that its query sees, every other event what it names.
 class TableAudit {
 public:
-    static constexpr std::int64_t most_cells = std::int64_t{1} << 26U;  // 2.5 GiB of shadow
+    static constexpr std::int64_t most_cells = std::int64_t{1} << 26U;   // 2.5 GiB of shadow
+    static constexpr std::int64_t most_tokens = std::int64_t{1} << 27U;  // 2 GiB of living histories
 
     // REQUIRES 1 <= block_size <= largest_block_size, 1 <= blocks <= most_blocks, one group or more.
     explicit TableAudit(engine_log::Header header);

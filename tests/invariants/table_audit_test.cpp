@@ -112,6 +112,9 @@ BOOST_AUTO_TEST_CASE(each_mistake_of_a_manager_is_found) {
                 ++found[judged.number()];
                 if (judged.finding) {
                     BOOST_TEST(expected.at(bug).contains(judged.number()), judged.number() + judged.finding->what);
+                    BOOST_TEST(judged.finding->line == judged.counts.events + 1);
+                    BOOST_TEST(
+                        (judged.finding->found.has_value() || judged.number()[0] == 'P' || judged.number() == "T1"));
                     BOOST_TEST(judged.finding->block_history.size() <= AuditedBlock::most_touches);
                 }
             }
@@ -339,6 +342,23 @@ BOOST_AUTO_TEST_CASE(more_cells_than_can_be_shadowed_are_refused) {
     BOOST_TEST(refused(events, huge) ==
                "slots: the blocks written so far have more than 67108864 cells, which is all "
                "that can be shadowed");
+}
+
+BOOST_AUTO_TEST_CASE(more_tokens_than_can_be_kept_are_refused) {
+    TableAudit audit(plain);
+    const Length each = TableAudit::most_tokens / 4;
+    audit.follow(Start{"a", std::vector<Token>(static_cast<std::size_t>(each), 1)}, 2);
+    const auto fork = [&](const char* child, Length at) { return Fork{"a", child, at}; };
+    for (const char* child : {"b", "c", "d"}) {
+        audit.follow(fork(child, child[0] == 'd' ? each - 1 : each), 3);
+    }
+    BOOST_TEST(!audit.refusal(Append{"a", {1}}));
+    BOOST_TEST(audit.refusal(fork("e", 2))->sentence ==
+               "the living sequences have more than 134217728 tokens, which is all that can be kept");
+    audit.follow(Truncate{"b", 1}, 4);
+    BOOST_TEST(!audit.refusal(fork("e", 2)));
+    audit.follow(End{"d"}, 5);
+    BOOST_TEST(!audit.refusal(fork("e", each)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
