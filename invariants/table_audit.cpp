@@ -200,14 +200,24 @@ log::Block TableAudit::block_at(const Exported& table, Length logical) const {
                : table.blocks[static_cast<std::size_t>(index)];
 }
 
-// Blocks that `next` does not have at the same place.
+// Both touch only what changes: a long table that grew by one block costs its comparison.
+
+// What `next` does not have at the same place.
 void TableAudit::let_go(Name name, std::uint32_t group, const Exported& next) {
     const Exported& table = tables_[name][group];
     for (std::size_t i = 0; i < table.blocks.size(); ++i) {
         const Length logical = table.first + static_cast<Length>(i);
-        if (table.blocks[i] != header_.null_block && table.blocks[i] != block_at(next, logical)) {
-            AuditedBlock& block = memory_.at(key_of(group, table.blocks[i]));
+        const bool stays = table.blocks[i] == block_at(next, logical);
+        const bool was_read = table.reading.has_block(logical, header_.block_size);
+        const bool is_read = stays && next.reading.has_block(logical, header_.block_size);
+        if (table.blocks[i] == header_.null_block || (stays && was_read == is_read)) {
+            continue;
+        }
+        AuditedBlock& block = memory_.at(key_of(group, table.blocks[i]));
+        if (was_read && !is_read) {
             std::erase(block.holders, Holder{name, group, logical});
+        }
+        if (!stays) {
             block.touch({BlockTouch::Kind::left, line_, name, group, 0, logical, 0, 0});
         }
     }
@@ -215,22 +225,31 @@ void TableAudit::let_go(Name name, std::uint32_t group, const Exported& next) {
 
 void TableAudit::hold(const log::Table& event, Name name) {
     Exported& table = tables_[name][event.group];
-    Exported next{event.first, event.blocks, event.length, table.was_sound};
+    Exported next{event.first, event.blocks, event.length, reading_of(event), table.was_sound};
     let_go(name, event.group, next);
     for (std::size_t i = 0; i < next.blocks.size(); ++i) {
         const Length logical = next.first + static_cast<Length>(i);
-        if (next.blocks[i] != header_.null_block && next.blocks[i] != block_at(table, logical)) {
-            AuditedBlock& block = memory_.at(key_of(event.group, next.blocks[i]));
+        const bool stays = next.blocks[i] == block_at(table, logical);
+        const bool was_read = stays && table.reading.has_block(logical, header_.block_size);
+        const bool is_read = next.reading.has_block(logical, header_.block_size);
+        if (next.blocks[i] == header_.null_block || (stays && was_read == is_read)) {
+            continue;
+        }
+        AuditedBlock& block = memory_.at(key_of(event.group, next.blocks[i]));
+        if (is_read && !was_read) {
             block.holders.push_back({name, event.group, logical});
+        }
+        if (!stays) {
             block.touch({BlockTouch::Kind::held, line_, name, event.group, 0, logical, 0, 0});
         }
     }
     table = std::move(next);
 }
 
-bool TableAudit::Reading::has_block(Length logical, Length block_size) const noexcept {
-    const Length first = logical * block_size;
-    return first < sink_end || (first < reserved_end && first + block_size > begin);
+bool TableAudit::Reading::has_block(Length logical, Length size) const noexcept {
+    const Length first = logical * size;
+    return first < sink_end || (first < end && first + size > begin) ||
+           (first < reserved_end && first + size > reserved_begin);
 }
 
 TableAudit::Reading TableAudit::reading_of(const log::Table& event) const {
@@ -240,6 +259,7 @@ TableAudit::Reading TableAudit::reading_of(const log::Table& event) const {
     reading.end = std::min(event.length, query + 1);  // a query sees nothing behind it
     reading.sink_end = std::min(group.sinks, reading.end);
     reading.begin = std::max(reading.sink_end, std::min(reading.end, spec::need(query, group.window)));
+    reading.reserved_begin = event.length;
     reading.reserved_end = event.length + event.reserved;
     return reading;
 }
@@ -253,25 +273,25 @@ TableAudit::Found TableAudit::read_back(const log::Table& event, Name name) {
         found.expected = ToldCell{.kind = ToldCell::Kind::no_token};
         return found;
     }
-    const Reading reading = reading_of(event);
-    if (Found found = read_range(event, name, reading, 0, reading.sink_end)) {
+    const Reading& reading = tables_[name][event.group].reading;
+    if (Found found = read_range(event, name, 0, reading.sink_end)) {
         return found;
     }
-    if (Found found = read_range(event, name, reading, reading.begin, reading.end)) {
+    if (Found found = read_range(event, name, reading.begin, reading.end)) {
         return found;
     }
-    for (Length at = event.length; at < reading.reserved_end; at += header_.block_size - at % header_.block_size) {
-        if (Found found = find_no_block(event, name, reading, at)) {
+    for (Length at = reading.reserved_begin; at < reading.reserved_end;
+         at += header_.block_size - at % header_.block_size) {
+        if (Found found = find_no_block(event, name, at)) {
             return found;
         }
     }
     return {};
 }
 
-TableAudit::Found TableAudit::read_range(const log::Table& event, Name name, const Reading& reading, Length begin,
-                                         Length end) {
+TableAudit::Found TableAudit::read_range(const log::Table& event, Name name, Length begin, Length end) {
     for (Length at = begin; at < end;) {
-        if (Found found = find_no_block(event, name, reading, at)) {
+        if (Found found = find_no_block(event, name, at)) {
             return found;
         }
         const Length logical = at / header_.block_size;
@@ -286,8 +306,7 @@ TableAudit::Found TableAudit::read_range(const log::Table& event, Name name, con
     return {};
 }
 
-TableAudit::Found TableAudit::find_no_block(const log::Table& event, Name name, const Reading& reading,
-                                            Length position) const {
+TableAudit::Found TableAudit::find_no_block(const log::Table& event, Name name, Length position) const {
     const Exported& table = tables_[name][event.group];
     const Length logical = position / header_.block_size;
     const log::Block id = block_at(table, logical);
@@ -306,8 +325,7 @@ TableAudit::Found TableAudit::find_no_block(const log::Table& event, Name name, 
         return found;
     }
     for (const Holder& other : memory_.find(key_of(event.group, id))->holders) {
-        if (other.sequence == name && other.group == event.group && other.logical != logical &&
-            reading.has_block(other.logical, header_.block_size)) {
+        if (other.sequence == name && other.group == event.group && other.logical != logical) {
             return finding(Invariant::T1, event, position,
                            text("the table of ", event.sequence, " has block ", id, " as logical block ",
                                 std::min(logical, other.logical), " and as ", std::max(logical, other.logical)));

@@ -92,22 +92,24 @@ public:
 private:
     using Found = std::optional<AuditFinding>;
 
-    // The last exported table of a sequence in a group.
-    struct Exported {
-        Length first = 0;
-        std::vector<engine_log::Block> blocks;
-        Length length = 0;
-        bool was_sound = false;  // what the prefix hit gave has been read back once
-    };
-
     // What the next query reads through a table, in positions.
     struct Reading {
         Length sink_end = 0;  // [0, sink_end)
         Length begin = 0;     // [begin, end)
         Length end = 0;
-        Length reserved_end = 0;  // [end, reserved_end): blocks only
+        Length reserved_begin = 0;  // [reserved_begin, reserved_end): blocks only
+        Length reserved_end = 0;
 
-        bool has_block(Length logical, Length block_size) const noexcept;
+        bool has_block(Length logical, Length size) const noexcept;
+    };
+
+    // The last exported table of a sequence in a group.
+    struct Exported {
+        Length first = 0;
+        std::vector<engine_log::Block> blocks;
+        Length length = 0;
+        Reading reading{};       // only its blocks have this table among their holders
+        bool was_sound = false;  // what the prefix hit gave has been read back once
     };
 
     Found on(const engine_log::Start& event);
@@ -138,8 +140,8 @@ private:
     Found find_harm(BlockKey key, Length offset, const AuditCell& cell, std::optional<Name> writer) const;
     Found find_reuse(BlockKey key) const;
     Found read_back(const engine_log::Table& event, Name name);
-    Found read_range(const engine_log::Table& event, Name name, const Reading& reading, Length begin, Length end);
-    Found find_no_block(const engine_log::Table& event, Name name, const Reading& reading, Length position) const;
+    Found read_range(const engine_log::Table& event, Name name, Length begin, Length end);
+    Found find_no_block(const engine_log::Table& event, Name name, Length position) const;
     Found find_wrong_cell(const engine_log::Table& event, Name name, Length position, const AuditCell& found) const;
 
     // In words: table_audit_text.cpp.
