@@ -44,6 +44,14 @@ struct TraceOptions {
 };
 ExitCode run_trace(const TraceOptions& options);
 
+// The log of an engine with a manager of its own (docs/audit-log.md); "-" is the standard input. It is judged while it
+// is read: an InputError behind sound lines comes after what is said about them.
+struct AuditOptions {
+    std::string log;
+    std::string json;
+};
+ExitCode run_audit(const AuditOptions& options);
+
 // Files, and folders for all the .toml files below them. A malformed file is said on stderr; the others still run.
 struct ScenarioOptions {
     std::vector<std::string> paths;

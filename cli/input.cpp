@@ -81,7 +81,7 @@ NotText find_what_is_not_text(std::string_view text) {
     return {};
 }
 
-std::string read_text(const std::string& path, std::uint64_t most_bytes) {
+std::ifstream open_input(const std::string& path) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
         throw InputError(path, {}, "is a directory, not a file");
@@ -91,6 +91,12 @@ std::string read_text(const std::string& path, std::uint64_t most_bytes) {
     if (!stream) {
         throw InputError(path, {}, fmt::format("cannot be opened: {}", std::strerror(errno)));
     }
+    return stream;
+}
+
+std::string read_text(const std::string& path, std::uint64_t most_bytes) {
+    std::ifstream stream = open_input(path);
+    errno = 0;
     std::string text;
     std::vector<char> piece(1U << 16U);
     while (stream) {

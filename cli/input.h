@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ public:
     // "kvpane: sentence", for what stands on the command line.
     explicit InputError(const std::string& sentence) : std::runtime_error("kvpane: " + sentence) {}
 };
+
+// A file to read bytes from. ERRORS InputError with a place: missing, a directory.
+std::ifstream open_input(const std::string& path);
 
 // The whole text of a file. ERRORS InputError with a place: missing, a directory, larger than `most_bytes`, or not
 // text (a NUL byte, invalid UTF-8).

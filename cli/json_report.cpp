@@ -69,6 +69,37 @@ void add_violation(Json& json, const RunHeader& header, const std::optional<Viol
     json["violation"] = violation ? violation_json(*violation, reproduce(header, *violation)) : Json(nullptr);
 }
 
+Json told_json(const std::optional<ToldCell>& cell) {
+    if (!cell) {
+        return nullptr;
+    }
+    Json json = {{"what", describe(*cell)}};
+    if (cell->kind == ToldCell::Kind::cell || cell->kind == ToldCell::Kind::given_up) {
+        json["token"] = cell->token;
+        json["position"] = cell->position;
+    }
+    if (cell->line != 0) {
+        json["writer"] = cell->sequence;
+        json["line"] = cell->line;
+    }
+    return json;
+}
+
+Json finding_json(const AuditFinding& finding) {
+    Json json = {{"invariant", number(finding.invariant)},
+                 {"sentence", sentence(finding.invariant)},
+                 {"line", finding.line},
+                 {"what", finding.what}};
+    json["sequence"] = finding.sequence.empty() ? Json(nullptr) : Json(finding.sequence);
+    json["group"] = finding.group.empty() ? Json(nullptr) : Json(finding.group);
+    json["position"] = finding.position ? Json(*finding.position) : Json(nullptr);
+    json["expected"] = told_json(finding.expected);
+    json["found"] = told_json(finding.found);
+    json["block"] = finding.block ? Json(*finding.block) : Json(nullptr);
+    json["block_history"] = finding.block_history;
+    return json;
+}
+
 std::string finished(const Json& json) {
     constexpr int indent = 2;
     // File names and titles are whatever the user's system calls them, valid UTF-8 or not.
@@ -158,6 +189,22 @@ std::string prefix_json(const PrefixReport& report) {
             json["violation"] = violation_json(*found.violation, reproduce(report, run));
         }
     }
+    return finished(json);
+}
+
+std::string audit_json(const AuditReport& report) {
+    Json json;
+    json["version"] = version;
+    json["command"] = "audit";
+    json["log"] = report.log;
+    json["block_size"] = report.header.block_size;
+    for (const engine_log::Group& group : report.header.groups) {
+        json["groups"].push_back({{"name", group.name}, {"window", group.window}, {"sinks", group.sinks}});
+    }
+    json["events"] = report.counts.events;
+    json["tables"] = report.counts.tables;
+    json["cells"] = report.counts.cells;
+    json["finding"] = report.finding ? finding_json(*report.finding) : Json(nullptr);
     return finished(json);
 }
 

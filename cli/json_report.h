@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <kvpane/cli/audit_report.h>
 #include <kvpane/cli/prefix_report.h>
 #include <kvpane/cli/report.h>
 
@@ -12,6 +13,7 @@ namespace kvpane::cli {
 std::string stress_json(const RunHeader& header, const invariants::StressReport& report);
 std::string replay_json(const RunHeader& header, const invariants::ReplayReport& report);
 std::string prefix_json(const PrefixReport& report);
+std::string audit_json(const AuditReport& report);
 
 // A file that appears whole or not at all: written beside its path under another name, then renamed.
 class OutputFile {

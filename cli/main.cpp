@@ -26,6 +26,7 @@ namespace {
 struct Words {
     std::string config;
     std::string trace;
+    std::string log;
     std::optional<std::string> seed;
     std::optional<std::string> steps;
     std::optional<std::string> samples;
@@ -100,6 +101,7 @@ void describe(CLI::App& app, Words& words) {
         "  kvpane scenario tests/scenarios/bugs\n"
         "  kvpane trace requests.csv --config configs/trace.toml\n"
         "  kvpane trace conversation_trace.jsonl\n"
+        "  kvpane audit engine.jsonl\n"
         "  kvpane stress --help\n\n"
         "Exit codes: 0 ok, 1 an invariant broke or a scenario failed, 2 bad input, 3 internal error.");
     constexpr auto check_text = "How often the judge looks: off, sampled or every operation";
@@ -146,6 +148,14 @@ void describe(CLI::App& app, Words& words) {
         "  kvpane trace requests.csv --config configs/trace.toml --samples 4 --check every\n"
         "  kvpane trace tests/data/mooncake-small.jsonl --capacity 4,8,0 --check every\n"
         "  kvpane trace conversation_trace.jsonl --policy lru,lfu --json hits.json");
+
+    CLI::App* audit = app.add_subcommand("audit", "Judge the block tables that an engine of your own has logged");
+    audit->add_option("log", words.log, "JSON lines (docs/audit-log.md); - reads the standard input")->required();
+    audit->add_option("--json", words.json, json_text);
+    audit->footer(
+        "Examples:\n"
+        "  kvpane audit tests/data/audit-missed-copy.jsonl\n"
+        "  kvpane audit engine.jsonl --json finding.json");
 }
 
 std::vector<std::string> long_options(const CLI::App& app) {
@@ -172,10 +182,10 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc,
                            did_you_mean(word, {names.begin(), names.end()}));
     }
     if (argc < 2) {
-        return "a command is missing: stress, scenario or trace; see kvpane --help";
+        return "a command is missing: stress, scenario, trace or audit; see kvpane --help";
     }
     std::vector<std::string> names = long_options(app);
-    names.insert(names.end(), {"stress", "scenario", "trace"});
+    names.insert(names.end(), {"stress", "scenario", "trace", "audit"});
     return fmt::format("unknown command '{}'{}", argv[1], did_you_mean(argv[1], {names.begin(), names.end()}));
 }
 
@@ -196,6 +206,9 @@ ExitCode run_chosen(const CLI::App& app, const Words& words) {
                           .full_blocks = words.full_blocks,
                           .check = check(words.check),
                           .json = words.json});
+    }
+    if (app.got_subcommand("audit")) {
+        return run_audit({.log = words.log, .json = words.json});
     }
     return run_scenarios({.paths = words.paths});
 }

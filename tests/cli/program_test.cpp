@@ -60,8 +60,11 @@ BOOST_AUTO_TEST_CASE(version_and_help_go_to_stdout) {
     BOOST_TEST(version.code == 0);
     BOOST_TEST(std::regex_match(version.out, std::regex(R"(kvpane \d+\.\d+\.\d+\n)")));
 
-    for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"--help"}, {"stress", "--help"}, {"scenario", "--help"}, {"trace", "--help"}}) {
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
+                                                      {"stress", "--help"},
+                                                      {"scenario", "--help"},
+                                                      {"trace", "--help"},
+                                                      {"audit", "--help"}}) {
         const Ran help = run_kvpane(arguments);
         BOOST_TEST(help.code == 0);
         BOOST_TEST(help.err.empty());
@@ -70,7 +73,7 @@ BOOST_AUTO_TEST_CASE(version_and_help_go_to_stdout) {
 }
 
 BOOST_AUTO_TEST_CASE(command_lines_that_make_no_sense_exit_with_2_and_a_sentence) {
-    refuses({}, "kvpane: a command is missing: stress, scenario or trace; see kvpane --help");
+    refuses({}, "kvpane: a command is missing: stress, scenario, trace or audit; see kvpane --help");
     refuses({"strss", "x"}, "kvpane: unknown command 'strss'; did you mean 'stress'?");
     refuses({"--versoin"}, "kvpane: unknown command '--versoin'; did you mean '--version'?");
     refuses({"stress"}, "kvpane: stress: config is required");
@@ -88,6 +91,7 @@ BOOST_AUTO_TEST_CASE(command_lines_that_make_no_sense_exit_with_2_and_a_sentence
     refuses({"trace", "t.csv", "--config", "c.toml", "--samples", "0"},
             "kvpane: --samples must be a whole number 1..1024, got '0'");
     refuses({"scenario"}, "kvpane: scenario: files is required");
+    refuses({"audit"}, "kvpane: audit: log is required");
 }
 
 BOOST_AUTO_TEST_CASE(a_stress_run_says_what_it_is_first_and_what_came_out_last) {
