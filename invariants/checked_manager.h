@@ -38,8 +38,8 @@ struct Sampling {
 // A broken invariant, as found.
 struct Violation {
     Invariant invariant;
-    std::int64_t operation = 0;  // its number, from 1
-    std::string what;            // one sentence: sequence, group, position, expected and found cell
+    std::int64_t operation = 0;    // its number, from 1
+    std::string what;              // one sentence: sequence, group, position, expected and found cell
 };
 
 struct EventCounts {
@@ -102,7 +102,7 @@ private:
 
     bool is_judging() const noexcept { return judge_ != nullptr && !violation_; }
     Depth depth_now(bool check_now) const noexcept;
-    void prepare(const Operation& operation, Depth depth);                           // before the operation
+    void prepare(const Operation& operation, Depth depth);                            // before the operation
     void conclude(const Operation& operation, const Outcome& outcome, Depth depth);  // and after it
     void note(std::optional<Finding> finding);
     void write_down(const Outcome& outcome) noexcept;

@@ -19,38 +19,41 @@ bool is_prompt(Verb verb) noexcept {
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
-void encode_names(JournalEncoder& out, const std::vector<Name>& names) noexcept {
+JournalEncoder encode_names(JournalEncoder out, const std::vector<Name>& names) noexcept {
     out.varint(names.size());
     for (const Name name : names) {
         out.varint(name);
     }
+    return out;
 }
 
 // A negative token is asked for only to see it refused: five bytes then.
-void encode_tokens(JournalEncoder& out, const std::vector<Token>& tokens) noexcept {
+JournalEncoder encode_tokens(JournalEncoder out, const std::vector<Token>& tokens) noexcept {
     out.varint(tokens.size());
     for (const Token token : tokens) {
         out.varint(static_cast<std::uint32_t>(token));
     }
+    return out;
 }
 
-void encode_scope(JournalEncoder& out, const Scope& scope) noexcept {
+JournalEncoder encode_scope(JournalEncoder out, const Scope& scope) noexcept {
     out.text(scope.model);
     out.text(scope.tenant);
     out.text(scope.lora);
     out.text(scope.salt);
     out.zigzag(scope.lora_id);
+    return out;
 }
 
-void encode_prompt(JournalEncoder& out, const Operation& operation) noexcept {
+JournalEncoder encode_prompt(JournalEncoder out, const Operation& operation) noexcept {
     const bool scoped = operation.scope != Scope{};
     const int parts = (scoped ? has_scope : 0) | (operation.extra.empty() ? 0 : has_extra) |
                       (operation.compute ? has_compute : 0) | (operation.priority != 0 ? has_priority : 0) |
                       (operation.priority_steps != 0 ? has_priority_steps : 0);
-    encode_tokens(out, operation.tokens);
+    out = encode_tokens(out, operation.tokens);
     out.byte(static_cast<std::uint8_t>(parts));
     if (scoped) {
-        encode_scope(out, operation.scope);
+        out = encode_scope(out, operation.scope);
     }
     if (!operation.extra.empty()) {
         out.varint(operation.extra.size());
@@ -69,6 +72,7 @@ void encode_prompt(JournalEncoder& out, const Operation& operation) noexcept {
     if (operation.priority_steps != 0) {
         out.varint(operation.priority_steps);
     }
+    return out;
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------
@@ -173,18 +177,18 @@ std::size_t most_bytes(const Operation& operation) noexcept {
     return bytes;
 }
 
-void encode(JournalEncoder& out, const Operation& operation) noexcept {
+JournalEncoder encode(JournalEncoder out, const Operation& operation) noexcept {
     out.byte(static_cast<std::uint8_t>(operation.verb));
     switch (operation.verb) {
         case Verb::admit:
             out.varint(operation.sequence);
-            encode_prompt(out, operation);
+            out = encode_prompt(out, operation);
             break;
         case Verb::probe:
         case Verb::pin:
-        case Verb::unpin: encode_prompt(out, operation); break;
+        case Verb::unpin: out = encode_prompt(out, operation); break;
         case Verb::plan:
-            encode_prompt(out, operation);
+            out = encode_prompt(out, operation);
             out.zigzag(operation.count);
             out.zigzag(operation.chunk);
             break;
@@ -195,11 +199,11 @@ void encode(JournalEncoder& out, const Operation& operation) noexcept {
         case Verb::commit:
         case Verb::append:
             out.varint(operation.sequence);
-            encode_tokens(out, operation.tokens);
+            out = encode_tokens(out, operation.tokens);
             break;
         case Verb::append_batch:
-            encode_names(out, operation.sequences);
-            encode_tokens(out, operation.tokens);
+            out = encode_names(out, operation.sequences);
+            out = encode_tokens(out, operation.tokens);
             break;
         case Verb::cancel: out.varint(operation.sequence); break;
         case Verb::fork:
@@ -229,11 +233,12 @@ void encode(JournalEncoder& out, const Operation& operation) noexcept {
             }
             break;
         case Verb::reset_cache: break;
-        case Verb::check: encode_names(out, operation.sequences); break;
+        case Verb::check: out = encode_names(out, operation.sequences); break;
     }
+    return out;
 }
 
-void encode(JournalEncoder& out, const Answer& answer) noexcept {
+JournalEncoder encode(JournalEncoder out, const Answer& answer) noexcept {
     const int head = (answer.error ? static_cast<int>(*answer.error) + 1 : 0) |
                      (answer.cached_tokens != 0 ? has_cached : 0) | (answer.blocks_taken != 0 ? has_taken : 0) |
                      (answer.plan ? has_plan : 0) | (answer.digest ? has_digest : 0);
@@ -252,6 +257,7 @@ void encode(JournalEncoder& out, const Answer& answer) noexcept {
     if (answer.digest) {
         out.fixed(*answer.digest, sizeof(std::uint64_t));
     }
+    return out;
 }
 
 void decode(JournalDecoder& in, Operation& operation) {

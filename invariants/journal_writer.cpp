@@ -88,14 +88,12 @@ JournalWriter::JournalWriter(JournalSink& sink, const JournalHeader& header)
 
 void JournalWriter::announce(const Operation& operation) {
     make_room(most_bytes(operation));
-    JournalEncoder out(buffer_.data() + used_);
-    encode(out, operation);
+    const JournalEncoder out = encode(JournalEncoder(buffer_.data() + used_), operation);
     announced_ = static_cast<std::size_t>(out.at() - (buffer_.data() + used_));
 }
 
 void JournalWriter::conclude(const Answer& answer) noexcept {
-    JournalEncoder out(buffer_.data() + used_ + announced_);
-    encode(out, answer);
+    const JournalEncoder out = encode(JournalEncoder(buffer_.data() + used_ + announced_), answer);
     announced_ = 0;
     used_ = static_cast<std::size_t>(out.at() - buffer_.data());
     ++in_frame_;
