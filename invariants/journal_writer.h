@@ -47,8 +47,8 @@ public:
     JournalWriter& operator=(const JournalWriter&) = delete;
 
     // An operation, then what came of it. REQUIRES names < journal_format::most_names, lengths at most
-    // journal_format::largest_length: beyond that the reader refuses the journal. COST O(bytes), about 15 ns for an operation of a
-    // decode step of one token.
+    // journal_format::largest_length: beyond that the reader refuses the journal. COST O(bytes), about
+    // 15 ns for each operation of a decode step of one token.
     void record(const Operation& operation, const Answer& answer) {
         announce(operation);
         conclude(answer);
