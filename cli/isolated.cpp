@@ -127,7 +127,8 @@ IsolatedRun run_isolated(const Case& one, const RunCase& run) {
                                  : Failure{fmt::format("signal {}", WTERMSIG(status)), ended + 1,
                                            "the process was ended by a signal"};
     } else if (WEXITSTATUS(status) != 0) {
-        throw std::runtime_error(fmt::format("a run in a child process ended: {}", rest));
+        throw std::runtime_error(
+            fmt::format("a run in a child process ended: {}", rest.substr(rest.starts_with('E') ? 1 : 0)));
     } else if (rest.starts_with('V')) {
         const std::size_t line = rest.find('\n');
         result.failure =
