@@ -25,8 +25,16 @@ constexpr unsigned most_seconds = 60;
 constexpr int ended_by_exception = 4;
 constexpr std::array deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
+char spelled(const std::optional<Error>& error) {
+    return error ? static_cast<char>('1' + static_cast<int>(*error)) : '0';
+}
+
+std::optional<Error> error_of(char spelled) {
+    return spelled == '0' ? std::nullopt : std::optional(static_cast<Error>(spelled - '1'));
+}
+
 // What the child says: one character for each operation, '0' for success, else '1' + Error; then, if something broke,
-// "V<invariant>\n<sentence>", or "E<what the exception said>". A child that dies says nothing more; its stderr comes
+// "V<what was due><invariant>\n<sentence>", or "E<what the exception said>". A child that dies says nothing more; its stderr comes
 // through the same pipe, behind the characters.
 void say(int pipe, std::string_view text) {
     while (!text.empty()) {
@@ -49,11 +57,11 @@ void say(int pipe, std::string_view text) {
     dup2(pipe, STDERR_FILENO);
     try {
         const auto violation = run(one, [&](const Outcome& outcome) {
-            const char said = outcome.error ? static_cast<char>('1' + static_cast<int>(*outcome.error)) : '0';
+            const char said = spelled(outcome.error);
             say(pipe, {&said, 1});
         });
         if (violation) {
-            say(pipe, fmt::format("V{}\n{}", number(violation->invariant), violation->what));
+            say(pipe, fmt::format("V{}{}\n{}", spelled(violation->due), number(violation->invariant), violation->what));
         }
     } catch (const std::exception& error) {
         say(pipe, fmt::format("E{}", error.what()));
@@ -88,7 +96,7 @@ std::optional<Failure> promise_in(std::string_view said, std::int64_t operation)
     }
     const std::string_view sentence = said.substr(end + behind.size());
     return Failure{fmt::format("promise {}", said.substr(begin + before.size(), end - begin - before.size())),
-                   operation, std::string(sentence.substr(0, sentence.find('\n')))};
+                   operation, std::string(sentence.substr(0, sentence.find('\n'))), std::nullopt};
 }
 
 }  // namespace
@@ -117,7 +125,7 @@ IsolatedRun run_isolated(const Case& one, const RunCase& run) {
     IsolatedRun result;
     std::size_t at = 0;
     for (; at < said.size() && said[at] >= '0' && said[at] <= '7'; ++at) {
-        result.errors.push_back(said[at] == '0' ? std::nullopt : std::optional(static_cast<Error>(said[at] - '1')));
+        result.errors.push_back(error_of(said[at]));
     }
     const auto ended = static_cast<std::int64_t>(result.errors.size());
     const std::string_view rest = std::string_view(said).substr(at);
@@ -125,14 +133,14 @@ IsolatedRun run_isolated(const Case& one, const RunCase& run) {
         const auto promise = WTERMSIG(status) == SIGABRT ? promise_in(rest, ended + 1) : std::nullopt;
         result.failure = promise ? *promise
                                  : Failure{fmt::format("signal {}", WTERMSIG(status)), ended + 1,
-                                           "the process was ended by a signal"};
+                                           "the process was ended by a signal", std::nullopt};
     } else if (WEXITSTATUS(status) != 0) {
         throw std::runtime_error(
             fmt::format("a run in a child process ended: {}", rest.substr(rest.starts_with('E') ? 1 : 0)));
-    } else if (rest.starts_with('V')) {
+    } else if (rest.starts_with('V') && rest.size() > 1) {
         const std::size_t line = rest.find('\n');
-        result.failure =
-            Failure{fmt::format("invariant {}", rest.substr(1, line - 1)), ended, std::string(rest.substr(line + 1))};
+        result.failure = Failure{fmt::format("invariant {}", rest.substr(2, line - 2)), ended,
+                                 std::string(rest.substr(line + 1)), error_of(rest[1])};
     }
     return result;
 }

@@ -18,6 +18,7 @@ struct Failure {
     std::string kind;            // "invariant T3", "promise P1", "signal 11"
     std::int64_t operation = 0;  // in which it did, from 1
     std::string what;            // one sentence
+    std::optional<Error> due;    // what that operation should end with; nothing = success, or not known
 };
 
 struct IsolatedRun {

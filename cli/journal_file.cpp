@@ -18,6 +18,7 @@
 
 #include <kvpane/cli/input.h>
 #include <kvpane/cli/manager_config.h>
+#include <kvpane/cli/report.h>
 
 namespace kvpane::cli {
 
@@ -28,12 +29,14 @@ namespace {
 // What the handlers of a dying process need; they can be given nothing else.
 constexpr std::array<int, 5> deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 JournalWriter* dying_journal = nullptr;
+const std::string* dying_words = nullptr;
 std::array<void (*)(int), deadly.size()> handlers_before{};
 
 // These signals come from the Manager's own code, never from within the writer's: its buffer is in order.
 void on_death(int signal) {
     if (dying_journal != nullptr) {
         std::exchange(dying_journal, nullptr)->last_words();
+        [[maybe_unused]] const ssize_t said = ::write(STDERR_FILENO, dying_words->data(), dying_words->size());
     }
     for (std::size_t i = 0; i < deadly.size(); ++i) {
         if (deadly[i] == signal) {
@@ -106,7 +109,9 @@ bool FileSink::write(std::span<const std::byte> bytes) noexcept {
 }
 
 JournalRecording::JournalRecording(const std::string& path, const JournalHeader& header)
-    : path_(path), sink_(path), writer_(sink_, header) {
+    : path_(path), last_words_(row("replay", fmt::format("kvpane check {}", quoted(path)))), sink_(path),
+      writer_(sink_, header) {
+    dying_words = &last_words_;
     dying_journal = &writer_;
     for (std::size_t i = 0; i < deadly.size(); ++i) {
         handlers_before[i] = std::signal(deadly[i], on_death);

@@ -26,7 +26,7 @@ private:
 };
 
 // A journal in the making. Should the process die of a signal that it caused itself (a broken promise, a wild pointer),
-// the operation that it died in is written down, and all before it; of any other death, all up to the last whole frame
+// the operation that it died in is written down, and all before it, and the command that replays it is said; of any other death, all up to the last whole frame
 // is on disk. One at a time.
 class JournalRecording {
 public:
@@ -44,6 +44,7 @@ public:
 
 private:
     std::string path_;
+    std::string last_words_;  // to stderr
     FileSink sink_;
     invariants::JournalWriter writer_;
 };

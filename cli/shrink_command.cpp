@@ -54,10 +54,8 @@ Scenario scenario_of(const Case& one, const IsolatedRun& run) {
     for (std::size_t i = 0; i < one.operations.size(); ++i) {
         ScenarioStep step;
         step.operation = one.operations[i];
-        // What the failing step itself should answer is not known.
-        if (i < run.errors.size() && static_cast<std::int64_t>(i) + 1 != run.failure->operation) {
-            step.expect.error = run.errors[i];
-        }
+        const bool fails = static_cast<std::int64_t>(i) + 1 == run.failure->operation;
+        step.expect.error = fails ? run.failure->due : i < run.errors.size() ? run.errors[i] : std::nullopt;
         scenario.steps.push_back(std::move(step));
     }
     return scenario;

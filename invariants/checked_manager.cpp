@@ -47,6 +47,9 @@ void CheckedManager::conclude(const Operation& operation, const Outcome& outcome
     if (is_judging()) {
         checks_ += depth == Depth::follow ? 0 : 1;
         note(judge_->after(operation, outcome, *driver_, depth));
+        if (violation_) {
+            violation_->due = judge_->due();
+        }
     }
 }
 

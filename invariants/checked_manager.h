@@ -40,6 +40,7 @@ struct Violation {
     Invariant invariant;
     std::int64_t operation = 0;    // its number, from 1
     std::string what;              // one sentence: sequence, group, position, expected and found cell
+    std::optional<Error> due = {};  // what the contract wants the operation to end with; nothing = success
 };
 
 struct EventCounts {

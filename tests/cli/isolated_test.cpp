@@ -56,12 +56,13 @@ BOOST_AUTO_TEST_CASE(a_sound_run_ends_with_the_errors_of_its_operations) {
 BOOST_AUTO_TEST_CASE(a_violation_comes_back_with_its_sentence) {
     const IsolatedRun run = run_isolated(three, [](const Case& one, const Each& each) {
         judge(one, each);
-        return std::optional(Violation{Invariant::T3, 3, "two\nlines"});
+        return std::optional(Violation{Invariant::T3, 3, "two\nlines", Error::busy});
     });
     BOOST_TEST_REQUIRE(run.failure.has_value());
     BOOST_TEST(run.failure->kind == "invariant T3");
     BOOST_TEST(run.failure->operation == 3);
     BOOST_TEST(run.failure->what == "two\nlines");
+    BOOST_TEST((run.failure->due == Error::busy));
 }
 
 BOOST_AUTO_TEST_CASE(a_broken_promise_is_a_failure_with_its_number) {

@@ -260,6 +260,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_breaks_a_promise_leaves_the_operation_that_d
         broken_promise("P1", "for the test");
     });
     BOOST_TEST(died.aborted);
+    BOOST_TEST(died.message.ends_with("\nreplay                  kvpane check " + path + "\n"));
     const JournalFile file(path);
     JournalReader reader = file.reader();
     BOOST_TEST_REQUIRE(reader.next() != nullptr);
