@@ -141,6 +141,13 @@ std::vector<Operation> simpler_operations(const Operation& operation) {
     add(simpler, operation, &Operation::keep_cached, true);
     add_lower_if(simpler, operation, &Operation::compute);
     add_lower_if(simpler, operation, &Operation::at);
+    add_lower(simpler, operation, &Operation::sequence, 0);  // an older sequence may do, and then this one can go
+    for (std::size_t i = 0; i < operation.sequences.size(); ++i) {
+        for (const std::int64_t name : lower(operation.sequences[i], 0)) {
+            simpler.push_back(operation);
+            simpler.back().sequences[i] = static_cast<Name>(name);
+        }
+    }
     add_lower(simpler, operation, &Operation::count, 0);
     add_lower(simpler, operation, &Operation::chunk, 0);
     add_lower(simpler, operation, &Operation::length, 0);
