@@ -46,6 +46,13 @@ void on_death(int signal) {
     std::raise(signal);
 }
 
+// True for an empty file, and for one that begins as a journal does, as far as it goes.
+bool may_be_emptied(int file) {
+    std::array<unsigned char, journal_format::magic.size()> start{};
+    const ssize_t got = pread(file, start.data(), start.size(), 0);
+    return got >= 0 && std::equal(start.begin(), start.begin() + got, journal_format::magic.begin());
+}
+
 std::vector<std::byte> read_bytes(const std::string& path) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) {
@@ -78,14 +85,20 @@ std::vector<std::byte> read_bytes(const std::string& path) {
 }  // namespace
 
 FileSink::FileSink(const std::string& path)
-    : file_(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666)) {
+    : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666)) {
     struct stat status {};
-    const bool is_file = file_ >= 0 && fstat(file_, &status) == 0 && S_ISREG(status.st_mode);
-    if (is_file && ftruncate(file_, 0) == 0) {
+    std::string why;
+    if (file_ < 0 || fstat(file_, &status) != 0) {
+        why = fmt::format("cannot be written: {}", std::strerror(errno));
+    } else if (!S_ISREG(status.st_mode)) {
+        why = "is not a regular file";
+    } else if (!may_be_emptied(file_)) {
+        why = "holds something else than a journal: it would be lost";
+    } else if (ftruncate(file_, 0) != 0) {
+        why = fmt::format("cannot be written: {}", std::strerror(errno));
+    } else {
         return;
     }
-    const std::string why =
-        file_ >= 0 && !is_file ? "is not a regular file" : fmt::format("cannot be written: {}", std::strerror(errno));
     if (file_ >= 0) {
         close(file_);
     }

@@ -15,7 +15,7 @@ namespace kvpane::cli {
 // Appends to a file with one system call a piece, so that what was written survives the process.
 class FileSink : public invariants::JournalSink {
 public:
-    // Empties the file. ERRORS InputError when it cannot be written, or is no regular file.
+    // Empties the file. ERRORS InputError when it cannot be written, is no regular file, or holds something else.
     explicit FileSink(const std::string& path);
     ~FileSink() override;
 

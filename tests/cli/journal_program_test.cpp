@@ -235,6 +235,9 @@ BOOST_AUTO_TEST_CASE(command_lines_that_make_no_sense_are_refused) {
     refuses({"stress", file, "--journal", folder.path("")},
             "kvpane: --journal " + folder.path("") + ": cannot be written: Is a directory");
     refuses({"stress", file, "--journal", "/dev/null"}, "kvpane: --journal /dev/null: is not a regular file");
+    refuses({"stress", file, "--journal", file},
+            "kvpane: --journal " + file + ": holds something else than a journal: it would be lost");
+    BOOST_TEST(text_of(file) == config);
     refuses({"replay"}, "kvpane: replay: journal is required");
     refuses({"replay", "j", "--until", "0"}, "kvpane: --until must be a whole number 1..1000000000000, got '0'");
     refuses({"replay", "j", "--dump", "-1"}, "kvpane: --dump must be a whole number 0..1048575, got '-1'");
