@@ -21,6 +21,8 @@ CacheEvents& CacheEvents::operator=(const CacheEvents& other) {
     tokens_.resize(other.tokens_.size());
     n_tokens_.resize(other.n_tokens_.size());
     scopes_.resize(other.scopes_.size());
+    std::ranges::for_each(scopes_, [&](std::string& text) { text.reserve(other.room_); });
+    room_ = std::max(room_, other.room_);
     block_size_ = other.block_size_;
     next_ = other.next_;
     held_ = other.held_;
@@ -29,6 +31,14 @@ CacheEvents& CacheEvents::operator=(const CacheEvents& other) {
         keep(slot(number), other.read(number));
     }
     return *this;
+}
+
+void CacheEvents::make_room(const Scope& scope) {
+    const std::size_t characters = text_size(scope);
+    if (characters > room_) {
+        std::ranges::for_each(scopes_, [=](std::string& text) { text.reserve(characters); });
+        room_ = characters;
+    }
 }
 
 void CacheEvents::emit(CacheEvent event) {

@@ -39,7 +39,10 @@ public:
     CacheEvents& operator=(CacheEvents&&) = default;
     ~CacheEvents() = default;
 
-    // COST O(tokens). A full ring loses its oldest event.
+    // After this, events with such a scope need no memory. COST O(capacity) when it is longer than any before.
+    void make_room(const Scope& scope);
+
+    // COST O(tokens). A full ring loses its oldest event. Needs no memory for scopes that there is room for.
     void emit(CacheEvent event);
 
     // The number that the next event gets; events [first(), next()) can be read.
@@ -68,6 +71,7 @@ private:
     std::vector<Token> tokens_;            // [capacity, block_size]
     std::vector<std::uint32_t> n_tokens_;  // [capacity]
     std::vector<std::string> scopes_;      // [capacity] the text that the event's scope points into
+    std::size_t room_ = 0;             // characters that each of them has room for
     std::uint32_t block_size_;
     std::uint64_t next_ = 1;
     std::uint64_t held_ = 0;

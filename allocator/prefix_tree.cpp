@@ -10,6 +10,9 @@ namespace kvpane {
 
 namespace {
 
+// Texts of at least 16 characters live on the heap, so that the views survive when a vector moves its strings.
+constexpr std::size_t on_the_heap = 16;
+
 // Appends `text` to `store` and gives the view of it. REQUIRES that `store` has room: views must stay valid.
 std::string_view keep(std::string& store, std::string_view text) {
     const std::size_t at = store.size();
@@ -202,6 +205,21 @@ void PrefixTree::grow_table() {
     }
 }
 
+void PrefixTree::make_room_for_marks(std::size_t more, std::size_t marks, std::size_t characters) {
+    std::uint32_t last = 0;
+    for (std::uint32_t label = free_marks_; more > 0; --more) {
+        if (label == 0) {
+            marks_.emplace_back();
+            label = static_cast<std::uint32_t>(marks_.size() - 1);
+            (last == 0 ? free_marks_ : marks_[last].next_free) = label;
+        }
+        marks_[label].text.reserve(characters + on_the_heap);
+        marks_[label].marks.reserve(marks);
+        last = label;
+        label = marks_[label].next_free;
+    }
+}
+
 std::uint32_t PrefixTree::own(const Scope& scope) {
     if (free_scope_ == 0) {
         scopes_.emplace_back();
@@ -224,11 +242,8 @@ std::uint32_t PrefixTree::own(std::span<const ContentMark> marks) {
     return label;
 }
 
-// Texts of at least 16 characters live on the heap, so that the views survive when a vector moves its strings.
-constexpr std::size_t on_the_heap = 16;
-
 void PrefixTree::OwnedScope::own(const Scope& scope) {
-    text.reserve(scope.model.size() + scope.adapter.size() + scope.tenant.size() + scope.salt.size() + on_the_heap);
+    text.reserve(text_size(scope) + on_the_heap);
     view = copy_scope(scope, text);
 }
 

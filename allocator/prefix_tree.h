@@ -52,8 +52,11 @@ public:
     ContentId use_root(const Scope& scope);
     ContentId use_child(ContentId parent, const BlockContent& content);
 
-    // After this, `more` new nodes need no memory (their external content aside).
+    // After this, `more` new nodes need no memory (their external content aside, see below).
     void make_room(std::size_t more);
+
+    // After this, `more` of these may have up to `marks` pieces of external content, with ids of `characters` together.
+    void make_room_for_marks(std::size_t more, std::size_t marks, std::size_t characters);
 
     // Ids handed out so far lie below this.
     std::size_t slots() const noexcept { return nodes_.size(); }

@@ -21,6 +21,11 @@ struct Scope {
     friend bool operator==(const Scope&, const Scope&) = default;
 };
 
+// The characters of its texts.
+inline std::size_t text_size(const Scope& scope) {
+    return scope.model.size() + scope.adapter.size() + scope.tenant.size() + scope.salt.size();
+}
+
 // A copy of `scope` whose views point into `text`, which is overwritten; it allocates only for long texts.
 inline Scope copy_scope(const Scope& scope, std::string& text) {
     text.assign(scope.model).append(scope.adapter).append(scope.tenant).append(scope.salt);

@@ -26,6 +26,26 @@ void Histories::assign(const Histories& other) {
     std::ranges::for_each(histories_, [&](History& history) { history.tail.reserve(shape_.size()); });
 }
 
+void Histories::make_room(std::uint32_t index, std::size_t blocks) {
+    if (!histories_[index].extra.empty()) {
+        view(histories_[index]);
+        make_room(views_, blocks);
+    }
+}
+
+void Histories::make_room(std::span<const ExternalContent> extra, std::size_t blocks) {
+    Length touched = 0;  // blocks that such content lies in, at most
+    std::size_t characters = 0;
+    for (const ExternalContent& piece : extra) {
+        touched += shape_.blocks_for(piece.count) + 1;
+        characters += piece.id.size();
+    }
+    views_.reserve(extra.size());
+    marks_.reserve(extra.size());
+    tree_.make_room_for_marks(std::min(blocks, static_cast<std::size_t>(touched)),
+                              std::min<std::size_t>(extra.size(), shape_.size()), characters);
+}
+
 void Histories::make_slot(std::uint32_t index) {
     while (histories_.size() <= index) {
         History history;
@@ -111,14 +131,18 @@ void Histories::add_to(Digest& digest, std::uint32_t index) const noexcept {
     std::ranges::for_each(history.tail, [&](Token token) { digest.add(static_cast<std::uint32_t>(token)); });
 }
 
-BlockContent Histories::content(const History& history, Length begin) {
-    if (history.extra.empty()) {
-        return {history.tail};
-    }
+void Histories::view(const History& history) {
     views_.clear();
     for (const Owned& piece : history.extra) {
         views_.push_back({piece.at, piece.count, piece.id});
     }
+}
+
+BlockContent Histories::content(const History& history, Length begin) {
+    if (history.extra.empty()) {
+        return {history.tail};
+    }
+    view(history);
     clip_marks(views_, begin, static_cast<std::uint32_t>(history.tail.size()), marks_);
     return {history.tail, marks_};
 }

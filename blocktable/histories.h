@@ -27,6 +27,11 @@ public:
     // Becomes what `other` is; the nodes are those of a copy of its tree.
     void assign(const Histories& other);
 
+    // After this, a sequence (or one that begins with such content) may complete so many blocks without memory for what
+    // stands behind its tokens.
+    void make_room(std::uint32_t index, std::size_t blocks);
+    void make_room(std::span<const ExternalContent> extra, std::size_t blocks);
+
     // Makes sure that slot `index` exists.
     void make_slot(std::uint32_t index);
 
@@ -66,6 +71,7 @@ private:
     };
 
     BlockContent content(const History& history, Length begin);
+    void view(const History& history);
 
     const BlockShape& shape_;
     PrefixTree& tree_;

@@ -157,6 +157,9 @@ expected<Step> Manager::do_append_batch(std::span<const SequenceHandle> sequence
     if (index_) {
         index_->make_room(sequences.size());
         make_room_for_expiries(sequences.size() * groups());
+        for (const SequenceHandle& sequence : sequences) {
+            histories_->make_room(sequence.index, sequences.size());
+        }
     }
     if (const auto taken = take_what_was_asked(); !taken) {
         return unexpected(taken.error());
@@ -247,6 +250,7 @@ expected<void> Manager::do_release(SequenceHandle sequence, bool keep_cached) {
 }
 
 expected<void> Manager::do_step_end(StepId step) {
+    make_room_to_expire();
     auto ended = pool_.step_end(step);
     if (ended && index_) {
         ++steps_ended_;

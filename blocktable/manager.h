@@ -254,13 +254,16 @@ private:
     bool is_sound(const Prompt& prompt) const noexcept;
     Match search(const Prompt& prompt, Length most);
     void adopt(std::uint32_t index, const Match& match);
-    void prepare(std::uint32_t index, const Prompt& prompt, const Match& match);
+    void prepare(std::uint32_t index, const Prompt& prompt, const Match& match, Length computed);
     void hold_hits(std::uint32_t index, const Prompt& prompt);
     void note_expiry(BlockId block, std::int64_t priority, std::uint64_t steps) noexcept;
-    void expire_priorities();
+    void make_room_to_expire();
+    void expire_priorities() noexcept;
     template <class F>
     void for_each_held(std::uint32_t index, F visit) const;
     void make_room_to_commit(std::uint32_t index, Length cells);
+    void make_room_to_publish(std::uint32_t index, std::size_t blocks);
+    std::size_t blocks_completed(std::uint32_t index, Length cells) const noexcept;
     void make_room_for_expiries(std::size_t more);
     void publish_new(std::uint32_t index, std::span<const Token> tokens);
     void publish(std::uint32_t index, ContentId node, Length entry);

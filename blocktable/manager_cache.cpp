@@ -39,8 +39,7 @@ expected<Admission> Manager::do_admit(const Prompt& prompt) {
     make_room(plan);
     if (index_) {
         sequences_[index].priority_steps = prompt.priority_steps;
-        prepare(index, prompt, match);
-        make_room_to_commit(index, computed);
+        prepare(index, prompt, match, computed);
         hold_hits(index, prompt);
     }
     sequences_[index].own_from = match.tokens;
@@ -98,14 +97,19 @@ void Manager::adopt(std::uint32_t index, const Match& match) {
     }
 }
 
-// Memory for the hits' new ranks, their expiries and the new history; the last thing of an admission that may fail.
-void Manager::prepare(std::uint32_t index, const Prompt& prompt, const Match& match) {
+// Memory for the hits' new ranks, their expiries, what is published, and the new history; the last thing of an admission
+// that may fail, and what it changes last is the history.
+void Manager::prepare(std::uint32_t index, const Prompt& prompt, const Match& match, Length computed) {
     pool_.make_rank(ranking_->inserted(prompt.priority));
     for_each_held(index, [&](BlockId block) { pool_.make_rank(ranking_->hit(pool_.rank(block), prompt.priority)); });
     if (prompt.priority_steps > 0) {
         make_room_for_expiries(groups() * (match.blocks + std::size_t{1}));
     }
+    const std::size_t blocks = blocks_completed(index, computed);
+    make_room_to_publish(index, blocks + 1);  // one more: the scope's root
+    histories_->make_room(prompt.extra, blocks);
     histories_->make_slot(index);
+    index_->events().make_room(prompt.scope);
     const auto tail = prompt.tokens.subspan(static_cast<std::size_t>(shape_.begin(match.blocks)), match.cells);
     histories_->begin(index, prompt.scope, prompt.extra, match.node, tail);
 }
@@ -143,9 +147,22 @@ void Manager::note_expiry(BlockId block, std::int64_t priority, std::uint64_t st
     due_[to_index(block)] = due;
 }
 
+// Memory for what expire_priorities() does behind the end of one more step. COST O(expiries) when some are due.
+void Manager::make_room_to_expire() {
+    if (expiries_.empty() || expiries_.front().due > steps_ended_ + 1) {
+        return;
+    }
+    blocks_.reserve(expiries_.size());
+    for (const Expiry& expiry : expiries_) {
+        if (expiry.due <= steps_ended_ + 1) {
+            pool_.make_rank({0, pool_.rank(expiry.block).frequency});
+        }
+    }
+}
+
 // Blocks whose priority ends count as idle from now on, if they are idle: in the order in which the queue had them.
 // COST O(log expiries) for each.
-void Manager::expire_priorities() {
+void Manager::expire_priorities() noexcept {
     blocks_.clear();
     while (!expiries_.empty() && expiries_.front().due <= steps_ended_) {
         const Expiry expiry = expiries_.front();
@@ -160,7 +177,6 @@ void Manager::expire_priorities() {
     for (const BlockId block : blocks_) {
         Rank rank = pool_.rank(block);
         rank.priority = 0;
-        pool_.make_rank(rank);
         pool_.set_rank(block, rank);
     }
 }
@@ -180,10 +196,20 @@ void Manager::make_room_to_commit(std::uint32_t index, Length cells) {
     if (!index_) {
         return;
     }
-    const Sequence& sequence = sequences_[index];
-    const auto blocks = static_cast<std::size_t>(shape_.index(sequence.length + cells) - shape_.index(sequence.length));
+    if (const std::size_t blocks = blocks_completed(index, cells); blocks > 0) {
+        make_room_to_publish(index, blocks);
+        histories_->make_room(index, blocks);
+    }
+}
+
+std::size_t Manager::blocks_completed(std::uint32_t index, Length cells) const noexcept {
+    const Length length = sequences_[index].length;
+    return static_cast<std::size_t>(shape_.index(length + cells) - shape_.index(length));
+}
+
+void Manager::make_room_to_publish(std::uint32_t index, std::size_t blocks) {
     index_->make_room(blocks);
-    if (sequence.priority_steps > 0) {
+    if (sequences_[index].priority_steps > 0) {
         make_room_for_expiries(blocks * groups());
     }
 }
@@ -227,8 +253,8 @@ void Manager::publish_tail(std::uint32_t index) {
         return;
     }
     const Length length = sequences_[index].length;
-    index_->make_room(1);
-    make_room_for_expiries(groups());
+    make_room_to_publish(index, 1);
+    histories_->make_room(index, 1);
     if (const ContentId tail = histories_->use_tail(index, length); tail != no_content) {
         publish(index, tail, shape_.index(length));
         index_->tree().drop(tail);

@@ -8,24 +8,24 @@ namespace kvpane {
 
 namespace {
 
-void fill(Answer& answer, const Step& step) { answer.step = step; }
-void fill(Answer& answer, SequenceHandle sequence) { answer.sequence = sequence; }
-void fill(Answer& answer, Length count) { answer.count = count; }
-void fill(Answer& answer, const Admission& admission) {
-    answer.sequence = admission.sequence;
-    answer.count = admission.cached_tokens;
-    answer.step = admission.step;
+void fill(CallResult& out, const Step& step) { out.step = step; }
+void fill(CallResult& out, SequenceHandle sequence) { out.sequence = sequence; }
+void fill(CallResult& out, Length count) { out.count = count; }
+void fill(CallResult& out, const Admission& admission) {
+    out.sequence = admission.sequence;
+    out.count = admission.cached_tokens;
+    out.step = admission.step;
 }
 
 template <class T>
-Answer answer_of(const expected<T>& result) {
-    Answer answer;
+CallResult result_of(const expected<T>& result) {
+    CallResult out;
     if (!result) {
-        answer.error = result.error();
+        out.error = result.error();
     } else if constexpr (!std::is_void_v<T>) {
-        fill(answer, *result);
+        fill(out, *result);
     }
-    return answer;
+    return out;
 }
 
 // Kept out of line: who has no observer pays for the test alone.
@@ -34,7 +34,7 @@ template <class Run>
                               std::uint32_t& unseen) {
     observer.before(manager, call);
     auto result = run();
-    unseen = observer.after(manager, call, answer_of(result));
+    unseen = observer.after(manager, call, result_of(result));
     return result;
 }
 

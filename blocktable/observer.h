@@ -30,7 +30,7 @@ struct Call {
 };
 
 // What it gave back.
-struct Answer {
+struct CallResult {
     std::optional<Error> error{};
     SequenceHandle sequence{};  // admit, fork: the new one
     Length count = 0;           // admit: tokens found; evict, pin, unpin: blocks
@@ -51,7 +51,7 @@ public:
 
     // Afterwards, in whatever way it ended; the step's spans are valid during this call. Returns how many of the next
     // operations it does not want to see: a sample costs next to nothing.
-    virtual std::uint32_t after(const Manager& manager, const Call& call, const Answer& answer) = 0;
+    virtual std::uint32_t after(const Manager& manager, const Call& call, const CallResult& result) = 0;
 };
 
 }  // namespace kvpane

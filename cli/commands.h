@@ -26,7 +26,9 @@ struct StressOptions {
     std::optional<std::uint64_t> seed;
     std::optional<std::int64_t> steps;
     std::optional<invariants::CheckMode> check;
-    std::string json;  // empty = none
+    std::string json;      // empty = none
+    std::string journal;   // empty = none
+    bool digests = false;  // in the journal
 };
 ExitCode run_stress(const StressOptions& options);
 
@@ -57,5 +59,29 @@ struct ScenarioOptions {
     std::vector<std::string> paths;
 };
 ExitCode run_scenarios(const ScenarioOptions& options);
+
+// Runs a journal again. A journal that is cut off is said on stderr and used up to there; any other fault of it ends
+// with exit_bad_input, after what stands before it has been run.
+struct ReplayOptions {
+    std::string journal;
+    std::int64_t until = 0;             // [operations] 0 = all
+    std::optional<std::uint32_t> dump;  // a sequence to show at the end
+    std::optional<invariants::CheckMode> check;  // nothing = as recorded
+};
+ExitCode run_replay(const ReplayOptions& options);
+
+// Prints the operations of a journal, one JSON object a line. Faults as run_replay().
+struct JournalOptions {
+    std::string journal;
+};
+ExitCode run_journal(const JournalOptions& options);
+
+// Shrinks a journal in which an invariant breaks, or a promise, to a scenario. Nothing to shrink is exit_bad_input.
+struct ShrinkOptions {
+    std::string journal;
+    std::string output;
+    std::optional<std::int64_t> candidates;  // tried at most
+};
+ExitCode run_shrink(const ShrinkOptions& options);
 
 }  // namespace kvpane::cli

@@ -61,6 +61,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 InputError::InputError(const std::string& file, Place place, const std::string& sentence)
     : std::runtime_error(fmt::format("{}:{}:{}: {}", file, place.line, place.column, sentence)) {}
 
+InputError InputError::at_byte(const std::string& file, std::uint64_t offset, const std::string& sentence) {
+    return InputError(Whole{fmt::format("{}: byte {}: {}", file, offset, sentence)});
+}
+
 NotText find_what_is_not_text(std::string_view text) {
     Place place;
     while (!text.empty()) {

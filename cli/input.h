@@ -26,6 +26,14 @@ public:
     InputError(const std::string& file, Place place, const std::string& sentence);
     // "kvpane: sentence", for what stands on the command line.
     explicit InputError(const std::string& sentence) : std::runtime_error("kvpane: " + sentence) {}
+    // "file: byte offset: sentence", for a file that is no text.
+    static InputError at_byte(const std::string& file, std::uint64_t offset, const std::string& sentence);
+
+private:
+    struct Whole {
+        std::string message;
+    };
+    explicit InputError(const Whole& whole) : std::runtime_error(whole.message) {}
 };
 
 // A file to read bytes from. ERRORS InputError with a place: missing, a directory.

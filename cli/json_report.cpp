@@ -208,20 +208,20 @@ std::string audit_json(const AuditReport& report) {
     return finished(json);
 }
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+OutputFile::OutputFile(std::string path, std::string_view option) : path_(std::move(path)) {
     if (!wanted()) {
         return;
     }
     std::error_code ignored;
     const std::filesystem::file_status status = std::filesystem::status(path_, ignored);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-        throw InputError(fmt::format("--json {}: is not a regular file", path_));
+        throw InputError(fmt::format("{} {}: is not a regular file", option, path_));
     }
     temporary_ = fmt::format("{}.{}.tmp", path_, getpid());
     errno = 0;
     const bool writable = std::ofstream(temporary_, std::ios::binary).is_open();
     if (!writable) {
-        throw InputError(fmt::format("--json {}: cannot be written: {}", path_, std::strerror(errno)));
+        throw InputError(fmt::format("{} {}: cannot be written: {}", option, path_, std::strerror(errno)));
     }
     std::filesystem::remove(temporary_, ignored);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <kvpane/cli/audit_report.h>
 #include <kvpane/cli/prefix_report.h>
@@ -19,7 +20,8 @@ std::string audit_json(const AuditReport& report);
 class OutputFile {
 public:
     // Does nothing when `path` is empty. ERRORS InputError now, not after the run, if it could not be written.
-    explicit OutputFile(std::string path);
+    // Sentences call it by its option.
+    explicit OutputFile(std::string path, std::string_view option = "--json");
 
     // ERRORS std::runtime_error when the disk is full or the folder has gone.
     void write(const std::string& text) const;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -14,15 +13,17 @@
 
 #include <kvpane/cli/commands.h>
 #include <kvpane/cli/input.h>
+#include <kvpane/cli/journal_commands.h>
 #include <kvpane/cli/prefix_report.h>
 #include <kvpane/cli/stress_config.h>
+#include <kvpane/cli/words.h>
 #include <kvpane/version.h>
 
 namespace kvpane::cli {
 
 namespace {
 
-// The words of the command line, before they are read as numbers: the library's own conversion takes "-1" for 2^64 - 1.
+// The words of the command line, before they are read as numbers (words.h).
 struct Words {
     std::string config;
     std::string trace;
@@ -35,24 +36,10 @@ struct Words {
     bool full_blocks = false;
     std::optional<std::string> check;
     std::string json;
+    std::string journal;
+    bool digests = false;
     std::vector<std::string> paths;
 };
-
-template <class Number>
-Number to_number(const char* option, std::string_view word, Number min, Number max) {
-    Number value = 0;
-    const char* end = word.data() + word.size();
-    const auto [stopped, error] = std::from_chars(word.data(), end, value);
-    if (error != std::errc{} || stopped != end || value < min || value > max) {
-        throw InputError(fmt::format("{} must be a whole number {}..{}, got '{}'", option, min, max, word));
-    }
-    return value;
-}
-
-template <class Number>
-std::optional<Number> number(const char* option, const std::optional<std::string>& word, Number min, Number max) {
-    return word ? std::optional(to_number(option, *word, min, max)) : std::nullopt;
-}
 
 // "a,b" as what `convert` makes of each part; nothing when the option was not given.
 template <class Convert>
@@ -80,18 +67,6 @@ EvictionPolicy policy(std::string_view word) {
     throw InputError(fmt::format("--policy must be lru or lfu, got '{}'{}", word, did_you_mean(word, {"lru", "lfu"})));
 }
 
-std::optional<invariants::CheckMode> check(const std::optional<std::string>& word) {
-    if (!word) {
-        return std::nullopt;
-    }
-    const auto mode = check_mode(*word);
-    if (!mode) {
-        throw InputError(fmt::format("--check must be off, sampled or every, got '{}'{}", *word,
-                                     did_you_mean(*word, {"off", "sampled", "every"})));
-    }
-    return mode;
-}
-
 void describe(CLI::App& app, Words& words) {
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.set_version_flag("--version", fmt::format("kvpane {}", version), "Print the version and exit");
@@ -102,6 +77,7 @@ void describe(CLI::App& app, Words& words) {
         "  kvpane trace requests.csv --config configs/trace.toml\n"
         "  kvpane trace conversation_trace.jsonl\n"
         "  kvpane audit engine.jsonl\n"
+        "  kvpane check tenants.kvj\n"
         "  kvpane stress --help\n\n"
         "Exit codes: 0 ok, 1 an invariant broke or a scenario failed, 2 bad input, 3 internal error.");
     constexpr auto check_text = "How often the judge looks: off, sampled or every operation";
@@ -113,10 +89,13 @@ void describe(CLI::App& app, Words& words) {
     stress->add_option("--steps", words.steps, "Operations to run");
     stress->add_option("--check", words.check, check_text);
     stress->add_option("--json", words.json, json_text);
+    stress->add_option("--journal", words.journal, "Write every operation to this file (docs/journal.md)");
+    stress->add_flag("--digests", words.digests, "With --journal: and the digest of the state behind each");
     stress->footer(
         "Examples:\n"
         "  kvpane stress configs/quickstart.toml\n"
         "  kvpane stress configs/window-edges.toml --seed 7 --steps 100000 --check every\n"
+        "  kvpane stress configs/tenants.toml --journal tenants.kvj\n"
         "  kvpane stress configs/hybrid.toml --check sampled --json hybrid.json");
 
     CLI::App* scenario = app.add_subcommand("scenario", "Run scenario files, with all checks after every step");
@@ -168,6 +147,14 @@ std::vector<std::string> long_options(const CLI::App& app) {
     return names;
 }
 
+std::vector<std::string> commands(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        names.push_back(command->get_name());
+    }
+    return names;
+}
+
 // What the command line means instead, when a word of it is known to nobody; else the library's own sentence.
 std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
@@ -182,20 +169,26 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc,
                            did_you_mean(word, {names.begin(), names.end()}));
     }
     if (argc < 2) {
-        return "a command is missing: stress, scenario, trace or audit; see kvpane --help";
+        return fmt::format("a command is missing: {}; see kvpane --help", fmt::join(commands(app), ", "));
     }
     std::vector<std::string> names = long_options(app);
-    names.insert(names.end(), {"stress", "scenario", "trace", "audit"});
+    const std::vector<std::string> known = commands(app);
+    names.insert(names.end(), known.begin(), known.end());
     return fmt::format("unknown command '{}'{}", argv[1], did_you_mean(argv[1], {names.begin(), names.end()}));
 }
 
-ExitCode run_chosen(const CLI::App& app, const Words& words) {
+ExitCode run_chosen(const CLI::App& app, const Words& words, const JournalCommands& journals) {
+    if (journals.chosen(app)) {
+        return journals.run(app);
+    }
     if (app.got_subcommand("stress")) {
         return run_stress({.config = words.config,
                            .seed = number<std::uint64_t>("--seed", words.seed, 0, UINT64_MAX),
                            .steps = number<std::int64_t>("--steps", words.steps, 1, most_steps),
                            .check = check(words.check),
-                           .json = words.json});
+                           .json = words.json,
+                           .journal = words.journal,
+                           .digests = words.digests});
     }
     if (app.got_subcommand("trace")) {
         return run_trace({.trace = words.trace,
@@ -217,6 +210,7 @@ int run(int argc, char** argv) {
     CLI::App app("kvpane: a checked memory manager for paged KV caches", "kvpane");
     Words words;
     describe(app, words);
+    JournalCommands journals(app);
     app.require_subcommand(1);
     try {
         app.parse(argc, argv);
@@ -225,7 +219,7 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         throw InputError(explain(app, error, argc, argv));
     }
-    const ExitCode code = run_chosen(app, words);
+    const ExitCode code = run_chosen(app, words, journals);
     if (std::fflush(stdout) != 0) {
         throw std::runtime_error("the results cannot be written to the standard output");
     }

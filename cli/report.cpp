@@ -86,6 +86,11 @@ std::string reproduce(const RunHeader& header, const Violation& violation) {
                        quoted(header.config_file), header.samples);
 }
 
+std::string replaying(const RunHeader& header, const Violation& violation) {
+    return header.journal_file.empty() ? reproduce(header, violation) + " --journal violation.kvj"
+                                       : fmt::format("kvpane check {}", quoted(header.journal_file));
+}
+
 std::string violation_text(const Violation& violation, const std::string& reproducing) {
     return fmt::format("VIOLATION {} at operation {}: {}\n  {}\n  reproduce: {}\n", number(violation.invariant),
                        violation.operation, sentence(violation.invariant), violation.what, reproducing);

@@ -25,6 +25,7 @@ struct RunHeader {
     std::uint64_t trace_digest = 0;
     std::uint32_t samples = 1;
     std::uint32_t alive = 1;
+    std::string journal_file;  // stress only; empty = none was written
 };
 
 std::string first_line(const RunHeader& header);
@@ -35,6 +36,9 @@ std::string reproduce(const RunHeader& header, const invariants::Violation& viol
 // Three lines: the broken invariant, what was found, the command that reproduces it.
 std::string violation_text(const invariants::Violation& violation, const std::string& reproducing);
 std::string violation_text(const RunHeader& header, const invariants::Violation& violation);
+
+// The command that runs the operations up to the violation again: from the journal, or one that writes a journal.
+std::string replaying(const RunHeader& header, const invariants::Violation& violation);
 
 // The last block: one "name  value" a line.
 std::string stress_text(const invariants::StressReport& report);

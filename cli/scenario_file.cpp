@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kvpane/cli/scenario_file.h>
 
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,19 +15,6 @@ namespace kvpane::cli {
 using namespace invariants;
 
 namespace {
-
-constexpr std::array<std::pair<std::string_view, Verb>, 19> verbs = {{
-    {"admit", Verb::admit},       {"probe", Verb::probe},
-    {"plan", Verb::plan},         {"reserve", Verb::reserve},
-    {"commit", Verb::commit},     {"cancel", Verb::cancel},
-    {"append", Verb::append},     {"append_batch", Verb::append_batch},
-    {"fork", Verb::fork},         {"truncate", Verb::truncate},
-    {"release", Verb::release},   {"step_begin", Verb::step_begin},
-    {"step_end", Verb::step_end}, {"evict", Verb::evict},
-    {"uncache", Verb::uncache},   {"pin", Verb::pin},
-    {"unpin", Verb::unpin},       {"reset_cache", Verb::reset_cache},
-    {"check", Verb::check},
-}};
 
 // Whether these make sense is for the Manager to say (invalid_argument); the bound keeps sums of two from overflowing.
 constexpr Range judged_later{-1'000'000'000'000'000, 1'000'000'000'000'000};
@@ -81,11 +67,12 @@ private:
     static Verb read_verb(Table& step) {
         const std::string& op = step.string("op");
         std::vector<std::string_view> known;
-        for (const auto& [word, verb] : verbs) {
-            if (word == op) {
+        for (int number = 0; number <= static_cast<int>(Verb::check); ++number) {
+            const auto verb = static_cast<Verb>(number);
+            if (to_string(verb) == op) {
                 return verb;
             }
-            known.push_back(word);
+            known.push_back(to_string(verb));
         }
         const Place place = step.require("op").place;
         if (op == "suspend" || op == "resume") {
@@ -102,6 +89,7 @@ private:
                 read_prompt(step, operation);
                 operation.compute = step.integer_if("compute", judged_later);
                 operation.priority = step.integer_or("priority", 0, any_integer);
+                operation.priority_steps = static_cast<std::uint64_t>(step.integer_or("priority_steps", 0, any_count));
                 break;
             case Verb::probe: read_prompt(step, operation); break;
             case Verb::plan: read_plan(step, operation); break;
@@ -140,10 +128,7 @@ private:
                 operation.blocks = step.to_integers(step.require("blocks"), step.spelled("blocks"), judged_later);
                 break;
             case Verb::pin:
-            case Verb::unpin:
-                operation.tokens = tokens(step);
-                operation.scope = read_scope(step);
-                break;
+            case Verb::unpin: read_prompt(step, operation); break;
             case Verb::reset_cache: break;
             case Verb::check:
                 if (const Node* seqs = step.find("seqs")) {
@@ -176,10 +161,9 @@ private:
         if (with_count) {
             operation.count = step.integer("count", judged_later);
         } else {
-            operation.tokens = tokens(step);
+            read_prompt(step, operation);
         }
         operation.chunk = step.integer_or("chunk", 0, judged_later);
-        operation.scope = read_scope(step);
     }
 
     static Scope read_scope(Table& step) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <kvpane/cli/input.h>
+#include <kvpane/cli/journal_file.h>
 #include <kvpane/cli/json_report.h>
 #include <kvpane/cli/progress.h>
 #include <kvpane/cli/report.h>
@@ -20,7 +21,15 @@ ExitCode run_stress(const StressOptions& options) {
     stress.seed = options.seed.value_or(stress.seed);
     stress.steps = options.steps.value_or(stress.steps);
     stress.check = options.check.value_or(stress.check);
+    if (options.digests && options.journal.empty()) {
+        throw InputError("--digests goes with --journal");
+    }
     const OutputFile json(options.json);
+    std::optional<JournalRecording> recording;
+    if (!options.journal.empty()) {
+        recording.emplace(options.journal, invariants::JournalHeader{stress.manager, stress.check, options.digests,
+                                                                     config.digest, stress.seed});
+    }
 
     RunHeader header;
     header.command = "stress";
@@ -29,16 +38,25 @@ ExitCode run_stress(const StressOptions& options) {
     header.seed = stress.seed;
     header.steps = stress.steps;
     header.check = stress.check;
+    header.journal_file = options.journal;
     fmt::print("{}", first_line(header));
 
     const invariants::StressReport report = [&] {
         ProgressLine line;
-        return invariants::stress(stress, [&](const invariants::StressProgress& progress) { line.show(progress); });
+        return invariants::stress(
+            stress, [&](const invariants::StressProgress& progress) { line.show(progress); },
+            recording ? &recording->writer() : nullptr);
     }();
     if (report.violation) {
         fmt::print("{}", violation_text(header, *report.violation));
     }
     fmt::print("{}", stress_text(report));
+    if (recording) {
+        fmt::print("{}", row("journal", recording->finish()));
+    }
+    if (report.violation) {
+        fmt::print("{}", row("replay", replaying(header, *report.violation)));
+    }
     if (json.wanted()) {
         json.write(stress_json(header, report));
     }

@@ -106,7 +106,39 @@ private:
     std::vector<Token> tokens_;
 };
 
+// Runs of one number ("7x12") and of ascending ones ("0..9"), where they are shorter than the numbers.
+template <class Number>
+std::string spell(const std::vector<Number>& numbers) {
+    constexpr std::size_t worth_it = 3;
+    std::string text;
+    for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
+        const auto run = [&](Number step) {
+            std::size_t stop = begin + 1;
+            while (stop < numbers.size() && std::int64_t{numbers[stop]} == std::int64_t{numbers[stop - 1]} + step) {
+                ++stop;
+            }
+            return stop;
+        };
+        const std::size_t equal = run(0), ascending = run(1);
+        text += text.empty() ? "" : ", ";
+        if (ascending - begin >= worth_it) {
+            end = ascending;
+            text += fmt::format("{}..{}", numbers[begin], numbers[end - 1]);
+        } else if (equal - begin >= worth_it) {
+            end = equal;
+            text += fmt::format("{}x{}", numbers[begin], end - begin);
+        } else {
+            end = begin + 1;
+            text += fmt::format("{}", numbers[begin]);
+        }
+    }
+    return text;
+}
+
 }  // namespace
+
+std::string spell_tokens(const std::vector<Token>& tokens) { return spell(tokens); }
+std::string spell_positions(const std::vector<Length>& positions) { return spell(positions); }
 
 std::vector<Token> read_tokens(const Table& table, const Node& value, const std::string& what) {
     if (value.kind == NodeKind::string) {

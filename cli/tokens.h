@@ -17,4 +17,9 @@ inline constexpr std::int64_t most_tokens = 16'777'216;
 // `what` names it in sentences. ERRORS InputError at the entry, or at the string.
 std::vector<Token> read_tokens(const Table& table, const Node& value, const std::string& what);
 
+// A list as read_tokens() takes it, without quotes: "0..9, 7x12, 3". REQUIRES no negative token.
+std::string spell_tokens(const std::vector<Token>& tokens);
+// Positions in the same way: "0..9, 20".
+std::string spell_positions(const std::vector<Length>& positions);
+
 }  // namespace kvpane::cli

@@ -4,6 +4,8 @@
 #include <stdexcept>
 
 #include <kvpane/invariants/driver.h>
+#include <kvpane/invariants/journal.h>
+#include <kvpane/invariants/journal_writer.h>
 #include <kvpane/invariants/judge.h>
 
 namespace kvpane::invariants {
@@ -17,11 +19,22 @@ CheckedManager::~CheckedManager() = default;
 
 Outcome CheckedManager::apply(const Operation& operation, bool check_now) {
     ++operations_;
+    if (journal_ != nullptr) {
+        journal_->announce(operation);
+    }
     const Depth depth = depth_now(check_now);
     prepare(operation, depth);
     Outcome outcome = driver_->apply(operation);
+    if (journal_ != nullptr) {
+        write_down(outcome);
+    }
     conclude(operation, outcome, depth);
     return outcome;
+}
+
+void CheckedManager::write_down(const Outcome& outcome) noexcept {
+    const auto digest = journal_->wants_digests() ? std::optional(driver_->manager().digest()) : std::nullopt;
+    journal_->conclude(answer_of(outcome, digest));
 }
 
 void CheckedManager::prepare(const Operation& operation, Depth depth) {
@@ -34,6 +47,9 @@ void CheckedManager::conclude(const Operation& operation, const Outcome& outcome
     if (is_judging()) {
         checks_ += depth == Depth::follow ? 0 : 1;
         note(judge_->after(operation, outcome, *driver_, depth));
+        if (violation_) {
+            violation_->due = judge_->due();
+        }
     }
 }
 

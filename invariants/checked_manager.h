@@ -18,6 +18,7 @@ struct Tamper;
 namespace kvpane::invariants {
 
 class Driver;
+class JournalWriter;
 class Judge;
 struct Finding;
 enum class Depth : std::uint8_t;
@@ -39,6 +40,7 @@ struct Violation {
     Invariant invariant;
     std::int64_t operation = 0;    // its number, from 1
     std::string what;              // one sentence: sequence, group, position, expected and found cell
+    std::optional<Error> due = {};  // what the contract wants the operation to end with; nothing = success
 };
 
 struct EventCounts {
@@ -89,6 +91,10 @@ public:
     };
     WindowContents window(Name name, GroupId group) const;
 
+    // From now on every operation is written to this journal: announced before it runs, answered before it is judged.
+    // It must live as long; null ends it.
+    void keep(JournalWriter* journal) noexcept { journal_ = journal; }
+
     // How messages call the sequences: spellings[name]; without, and beyond, #name.
     void spell(std::vector<std::string> spellings);
 
@@ -100,11 +106,13 @@ private:
     void prepare(const Operation& operation, Depth depth);                            // before the operation
     void conclude(const Operation& operation, const Outcome& outcome, Depth depth);  // and after it
     void note(std::optional<Finding> finding);
+    void write_down(const Outcome& outcome) noexcept;
 
     std::unique_ptr<Driver> driver_;
     std::unique_ptr<Judge> judge_;  // null in mode off
     CheckMode mode_;
     Sampling sampling_;
+    JournalWriter* journal_ = nullptr;
     std::optional<Violation> violation_;
     std::int64_t operations_ = 0;
     std::int64_t checks_ = 0;

@@ -66,16 +66,16 @@ void Inspector::before(const Manager& manager, const Call& call) {
     }
 }
 
-std::uint32_t Inspector::after(const Manager& /*manager*/, const Call& call, const Answer& answer) {
+std::uint32_t Inspector::after(const Manager& /*manager*/, const Call& call, const CallResult& result) {
     constexpr std::uint32_t nothing_more = std::numeric_limits<std::uint32_t>::max();
     ++operations_;
     if (violation_) {
         return nothing_more;
     }
     if (books_) {
-        note(check(call, answer));
+        note(check(call, result));
     } else {
-        look_at_shape(call, answer);
+        look_at_shape(call, result);
     }
     if (!violation_ && walk_is_due()) {
         walk();
@@ -120,14 +120,14 @@ void Inspector::note(Found finding) {
 
 // --- sampled --------------------------------------------------------------------------------------------------------
 
-void Inspector::look_at_shape(const Call& call, const Answer& answer) {
+void Inspector::look_at_shape(const Call& call, const CallResult& result) {
     const auto look = [&](SequenceHandle handle) {
         if (!violation_ && is_known(manager_, handle)) {
             note(find_wrong_shape(handle));
         }
     };
     look(call.sequence);
-    look(answer.sequence);
+    look(result.sequence);
     std::ranges::for_each(call.batch, look, &Reservation::sequence);
     std::ranges::for_each(call.sequences, look);
 }

@@ -47,7 +47,7 @@ public:
     ~Inspector() override;
 
     void before(const Manager& manager, const Call& call) override;
-    std::uint32_t after(const Manager& manager, const Call& call, const Answer& answer) override;
+    std::uint32_t after(const Manager& manager, const Call& call, const CallResult& result) override;
 
     // Walks now.
     void walk();
@@ -84,11 +84,11 @@ private:
     static Counts counts_of(const Manager& manager);
     static Name name_of(SequenceHandle handle) noexcept { return handle.index; }
 
-    void look_at_shape(const Call& call, const Answer& answer);
+    void look_at_shape(const Call& call, const CallResult& result);
     Found find_wrong_shape(SequenceHandle handle) const;
 
-    Found check(const Call& call, const Answer& answer);
-    Found follow(const Call& call, const Answer& answer);
+    Found check(const Call& call, const CallResult& result);
+    Found follow(const Call& call, const CallResult& result);
     Found reserved(std::span<const Reservation> batch, const Step& step);
     Found appended(std::span<const Reservation> batch, std::span<const Token> tokens, const Step& step);
     Found handed_out(std::span<const Reservation> batch, const Step& step);

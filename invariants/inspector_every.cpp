@@ -7,45 +7,45 @@
 
 namespace kvpane::invariants {
 
-Found Inspector::check(const Call& call, const Answer& answer) {
-    if (answer.error) {
+Found Inspector::check(const Call& call, const CallResult& result) {
+    if (result.error) {
         return counts_of(manager_) == before_
                    ? std::nullopt
-                   : Found(Finding{Invariant::F2, text("the operation ended with ", to_string(*answer.error),
+                   : Found(Finding{Invariant::F2, text("the operation ended with ", to_string(*result.error),
                                                        " and the pool counts something else than before")});
     }
     const auto taken = static_cast<std::int64_t>(manager_.statistics().blocks_taken - before_.blocks_taken);
-    if (taken != answer.step.blocks_taken) {
-        return Finding{Invariant::A1, text("the step names ", answer.step.blocks_taken,
+    if (taken != result.step.blocks_taken) {
+        return Finding{Invariant::A1, text("the step names ", result.step.blocks_taken,
                                            " blocks, the statistics count ", taken)};
     }
     books_->mirror.clear_changed();
-    if (auto finding = books_->follower.copied(answer.step.copies)) {
+    if (auto finding = books_->follower.copied(result.step.copies)) {
         return finding;
     }
-    auto finding = follow(call, answer);
+    auto finding = follow(call, result);
     return finding ? finding : find_wrong_refs();
 }
 
-Found Inspector::follow(const Call& call, const Answer& answer) {
+Found Inspector::follow(const Call& call, const CallResult& result) {
     Follower& follower = books_->follower;
     const Name name = name_of(call.sequence);
-    const Step& step = answer.step;
+    const Step& step = result.step;
     switch (call.verb) {
         case Verb::admit: {
-            if (answer.count >= static_cast<Length>(call.prompt->tokens.size())) {
-                return Finding{Invariant::X2, text("all ", answer.count, " tokens of a prompt were hit")};
+            if (result.count >= static_cast<Length>(call.prompt->tokens.size())) {
+                return Finding{Invariant::X2, text("all ", result.count, " tokens of a prompt were hit")};
             }
-            if (auto finding = follower.admitted(name_of(answer.sequence), answer.sequence, owned(call.prompt->scope),
-                                                 call.prompt->tokens, owned(call.prompt->extra), answer.count, step)) {
+            if (auto finding = follower.admitted(name_of(result.sequence), result.sequence, owned(call.prompt->scope),
+                                                 call.prompt->tokens, owned(call.prompt->extra), result.count, step)) {
                 return finding;
             }
-            books_->read_at.resize(std::max<std::size_t>(books_->read_at.size(), name_of(answer.sequence) + 1));
-            books_->read_at[name_of(answer.sequence)] = 0;
-            if (auto finding = touched(answer.sequence)) {
+            books_->read_at.resize(std::max<std::size_t>(books_->read_at.size(), name_of(result.sequence) + 1));
+            books_->read_at[name_of(result.sequence)] = 0;
+            if (auto finding = touched(result.sequence)) {
                 return finding;
             }
-            return answer.count > 0 ? read_all(follower.record(name_of(answer.sequence))) : std::nullopt;
+            return result.count > 0 ? read_all(follower.record(name_of(result.sequence))) : std::nullopt;
         }
         case Verb::reserve: return reserved(call.batch, step);
         case Verb::commit: follower.committed(name, call.tokens); return touched(call.sequence);
@@ -64,10 +64,10 @@ Found Inspector::follow(const Call& call, const Answer& answer) {
             return appended(batch_, call.tokens, step);
         }
         case Verb::fork:
-            follower.forked(name, name_of(answer.sequence), answer.sequence, call.at);
-            books_->read_at.resize(std::max<std::size_t>(books_->read_at.size(), name_of(answer.sequence) + 1));
-            books_->read_at[name_of(answer.sequence)] = 0;
-            return touched(answer.sequence);
+            follower.forked(name, name_of(result.sequence), result.sequence, call.at);
+            books_->read_at.resize(std::max<std::size_t>(books_->read_at.size(), name_of(result.sequence) + 1));
+            books_->read_at[name_of(result.sequence)] = 0;
+            return touched(result.sequence);
         case Verb::truncate: follower.shortened(name, call.count, manager_); return touched(call.sequence);
         case Verb::release:
             follower.released(name);

@@ -126,6 +126,11 @@ Found Judge::follow(const Operation& operation, const Outcome& outcome, const Dr
     }
 }
 
+std::optional<Error> Judge::due() const {
+    return forecast_.is_silent || forecast_.refusals.empty() ? std::nullopt
+                                                             : std::optional(*forecast_.refusals.begin());
+}
+
 // P1: what is given up while device steps are open stays fenced until all of them have ended, and nothing else does.
 Found Judge::find_wrong_fence(const Operation& operation, const Outcome& outcome, const BlockPool& pool) {
     for (const Slot slot : outcome.step.slots) {

@@ -39,6 +39,10 @@ public:
     void before(const Operation& operation, Driver& driver, Depth depth);
     Found after(const Operation& operation, const Outcome& outcome, const Driver& driver, Depth depth);
 
+    // The error that the last operation had to end with by the contract (one of them, where it allows several); nothing
+    // when that is success, or open.
+    std::optional<Error> due() const;
+
     // The whole state; a sequence that `last` did not touch and that reads back wrong is F1.
     Found audit(const Driver& driver, const Operation* last = nullptr);
 

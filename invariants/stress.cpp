@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kvpane/invariants/stress.h>
 
+#include <kvpane/invariants/journal_writer.h>
 #include <kvpane/invariants/pace.h>
 #include <kvpane/invariants/stress_generator.h>
 #include <kvpane/invariants/utilisation.h>
@@ -35,10 +36,12 @@ void take_down(CheckedManager& kv, StressGenerator& generator, StressReport& rep
 
 }  // namespace
 
-StressReport stress(const StressConfig& config, const std::function<void(const StressProgress&)>& progress) {
+StressReport stress(const StressConfig& config, const std::function<void(const StressProgress&)>& progress,
+                    JournalWriter* journal) {
     constexpr std::int64_t look_every = 64;
     StressReport report;
     CheckedManager kv(config.manager, config.check, config.sampling);
+    kv.keep(journal);
     StressGenerator generator(config);
     Utilisation utilisation;
     Pace pace;
@@ -64,6 +67,9 @@ StressReport stress(const StressConfig& config, const std::function<void(const S
     report.digest = kv.manager().digest();
     if (sound) {
         take_down(kv, generator, report);
+    }
+    if (journal != nullptr) {
+        journal->flush();
     }
     report.operations = kv.operations();
     report.checks = kv.checks();

@@ -14,6 +14,8 @@
 
 namespace kvpane::invariants {
 
+class JournalWriter;
+
 // Where lengths come from.
 struct LengthDistribution {
     enum class Kind : std::uint8_t {
@@ -152,6 +154,9 @@ struct StressProgress {
 // stream expects the opposite is a violation of F2.
 // REQUIRES validate(config.manager) finds nothing, most_sequences >= 1, 0 <= min <= max in every distribution, at most
 // 65 536 shared prefixes.
-StressReport stress(const StressConfig& config, const std::function<void(const StressProgress&)>& progress = {});
+// Into `journal`, when given, goes every operation of the run, those of its end included; it is flushed at the end, and
+// so behind a violation.
+StressReport stress(const StressConfig& config, const std::function<void(const StressProgress&)>& progress = {},
+                    JournalWriter* journal = nullptr);
 
 }  // namespace kvpane::invariants

@@ -70,6 +70,14 @@ BOOST_AUTO_TEST_CASE(breaking_A1_a_refusal_that_the_contract_does_not_know) {
     broken.expect(Invariant::A1, "sequence #0: expected success, got invalid_argument");
 }
 
+BOOST_AUTO_TEST_CASE(breaking_A1_a_success_that_the_contract_refuses) {
+    Broken broken(plain(4, 8));
+    broken.run(admit(0, {1, 2, 3}));
+    Tamper::apply(broken.checked, truncate(3, 2), no_fault, [](Outcome& outcome) { outcome.error.reset(); });
+    broken.expect(Invariant::A1, "sequence #3: expected unknown_sequence, got success");
+    BOOST_TEST((broken.checked.violation()->due == Error::unknown_sequence));
+}
+
 BOOST_AUTO_TEST_CASE(breaking_A2_a_twin_that_takes_its_blocks_in_another_order) {
     Broken broken(plain(4, 8));
     broken.run(admit(0, {1, 2, 3}));

@@ -42,7 +42,7 @@ struct Load {
         const Length some = below(5);
         const std::string tenant = below(4) == 0 ? "a tenant with a name of more than fifteen letters" : "";
         const bool has_image = below(4) == 0;
-        switch (below(14)) {
+        switch (kind = below(14)) {
             case 0:
             case 1:
             case 2:
@@ -77,6 +77,7 @@ struct Load {
     }
 
     Lcg lcg;
+    Length kind = 0;  // of the last deed, for messages
 };
 
 Config small(Granularity granularity) {
@@ -114,7 +115,7 @@ BOOST_AUTO_TEST_CASE(an_operation_that_runs_out_of_memory_has_changed_nothing_an
                 if (failed) {
                     ++failures;
                     BOOST_TEST_REQUIRE(trial.digest() == before,
-                                       "operation " << operation << ", allocation " << n << " left a trace");
+                                       "operation " << operation << " (kind " << load.kind << "), allocation " << n << " left a trace");
                     deed(trial);
                 }
                 ends.push_back(trial.digest());

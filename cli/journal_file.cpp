@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/cli/journal_file.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <kvpane/cli/input.h>
+#include <kvpane/cli/manager_config.h>
+#include <kvpane/cli/report.h>
+
+namespace kvpane::cli {
+
+using namespace invariants;
+
+namespace {
+
+// What the handlers of a dying process need; they can be given nothing else.
+constexpr std::array<int, 5> deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+JournalWriter* dying_journal = nullptr;
+const std::string* dying_words = nullptr;
+std::array<void (*)(int), deadly.size()> handlers_before{};
+
+// These signals come from the Manager's own code, never from within the writer's: its buffer is in order.
+void on_death(int signal) {
+    if (dying_journal != nullptr) {
+        std::exchange(dying_journal, nullptr)->last_words();
+        [[maybe_unused]] const ssize_t said = ::write(STDERR_FILENO, dying_words->data(), dying_words->size());
+    }
+    for (std::size_t i = 0; i < deadly.size(); ++i) {
+        if (deadly[i] == signal) {
+            std::signal(signal, handlers_before[i]);
+        }
+    }
+    std::raise(signal);
+}
+
+// True for an empty file, and for one that begins as a journal does, as far as it goes.
+bool may_be_emptied(int file) {
+    std::array<unsigned char, journal_format::magic.size()> start{};
+    const ssize_t got = pread(file, start.data(), start.size(), 0);
+    return got >= 0 && std::equal(start.begin(), start.begin() + got, journal_format::magic.begin());
+}
+
+std::vector<std::byte> read_bytes(const std::string& path) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        throw InputError::at_byte(path, 0, fmt::format("cannot be opened: {}", std::strerror(errno)));
+    }
+    std::vector<std::byte> bytes;
+    struct stat status {};
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+        static_cast<std::uint64_t>(status.st_size) <= most_journal_bytes) {
+        bytes.reserve(static_cast<std::size_t>(status.st_size) + 1);
+    }
+    std::vector<std::byte> piece(1U << 20U);
+    ssize_t got = 0;
+    int wrong = 0;
+    do {
+        got = read(file, piece.data(), piece.size());
+        wrong = got < 0 ? errno : 0;
+        bytes.insert(bytes.end(), piece.begin(), piece.begin() + std::max<ssize_t>(got, 0));
+    } while ((got > 0 && bytes.size() <= most_journal_bytes) || wrong == EINTR);
+    close(file);
+    if (wrong != 0) {
+        throw InputError::at_byte(path, bytes.size(), fmt::format("cannot be read: {}", std::strerror(wrong)));
+    }
+    if (bytes.size() > most_journal_bytes) {
+        throw InputError::at_byte(path, most_journal_bytes, fmt::format("is larger than {} bytes", most_journal_bytes));
+    }
+    return bytes;
+}
+
+}  // namespace
+
+FileSink::FileSink(const std::string& path)
+    : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666)) {
+    struct stat status {};
+    std::string why;
+    if (file_ < 0 || fstat(file_, &status) != 0) {
+        why = fmt::format("cannot be written: {}", std::strerror(errno));
+    } else if (!S_ISREG(status.st_mode)) {
+        why = "is not a regular file";
+    } else if (!may_be_emptied(file_)) {
+        why = "holds something else than a journal: it would be lost";
+    } else if (ftruncate(file_, 0) != 0) {
+        why = fmt::format("cannot be written: {}", std::strerror(errno));
+    } else {
+        return;
+    }
+    if (file_ >= 0) {
+        close(file_);
+    }
+    throw InputError(fmt::format("--journal {}: {}", path, why));
+}
+
+FileSink::~FileSink() { close(file_); }
+
+bool FileSink::write(std::span<const std::byte> bytes) noexcept {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+JournalRecording::JournalRecording(const std::string& path, const JournalHeader& header)
+    : path_(path), last_words_(row("replay", fmt::format("kvpane check {}", quoted(path)))), sink_(path),
+      writer_(sink_, header) {
+    dying_words = &last_words_;
+    dying_journal = &writer_;
+    for (std::size_t i = 0; i < deadly.size(); ++i) {
+        handlers_before[i] = std::signal(deadly[i], on_death);
+    }
+}
+
+JournalRecording::~JournalRecording() {
+    dying_journal = nullptr;
+    for (std::size_t i = 0; i < deadly.size(); ++i) {
+        std::signal(deadly[i], handlers_before[i]);
+    }
+}
+
+std::string JournalRecording::finish() {
+    writer_.flush();
+    if (!writer_.ok()) {
+        throw std::runtime_error(fmt::format("the journal {} could not be written to its end", path_));
+    }
+    return fmt::format("{} ({} operations, {} bytes)", path_, writer_.operations(), writer_.bytes_written());
+}
+
+JournalFile::JournalFile(const std::string& path) : path_(path), bytes_(read_bytes(path)) {
+    const JournalReader reader(bytes_);
+    if (const auto& error = reader.error()) {
+        throw InputError::at_byte(path, error->offset, error->what);
+    }
+    header_ = reader.header();
+    const Config& config = header_.config;
+    const std::int64_t cells = config.blocks * std::int64_t{config.block_size};
+    const std::int64_t event_tokens = std::int64_t{config.prefix_cache.kept_events} * config.block_size;
+    if (config.blocks > most_run_blocks || cells > most_run_cells || event_tokens > most_run_cells) {
+        throw InputError::at_byte(
+            path, journal_format::prologue_bytes,
+            fmt::format("the manager has {} blocks of {} cells and keeps {} events; a run holds at most {} blocks, {} "
+                        "cells, and tokens of events",
+                        config.blocks, config.block_size, config.prefix_cache.kept_events, most_run_blocks,
+                        most_run_cells));
+    }
+}
+
+bool JournalFile::tell(const JournalReader& reader) const {
+    const auto& error = reader.error();
+    if (!error) {
+        return true;
+    }
+    std::fflush(stdout);
+    const InputError said =
+        InputError::at_byte(path_, error->offset,
+                            fmt::format("{}; the {} operations before it are used", error->what, reader.operations()));
+    fmt::print(stderr, "{}\n", said.what());
+    return error->kind == JournalError::Kind::cut_off;
+}
+
+}  // namespace kvpane::cli

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <kvpane/invariants/journal_reader.h>
+#include <kvpane/invariants/journal_writer.h>
+
+// Journals on disk.
+namespace kvpane::cli {
+
+// Appends to a file with one system call a piece, so that what was written survives the process.
+class FileSink : public invariants::JournalSink {
+public:
+    // Empties the file. ERRORS InputError when it cannot be written, is no regular file, or holds something else.
+    explicit FileSink(const std::string& path);
+    ~FileSink() override;
+
+    bool write(std::span<const std::byte> bytes) noexcept override;
+
+private:
+    int file_;
+};
+
+// A journal in the making. Should the process die of a signal that it caused itself (a broken promise, a wild pointer),
+// the operation that it died in is written down, and all before it, and the command that replays it is said; of any other death, all up to the last whole frame
+// is on disk. One at a time.
+class JournalRecording {
+public:
+    // ERRORS as FileSink.
+    JournalRecording(const std::string& path, const invariants::JournalHeader& header);
+    ~JournalRecording();
+    JournalRecording(const JournalRecording&) = delete;
+    JournalRecording& operator=(const JournalRecording&) = delete;
+
+    invariants::JournalWriter& writer() noexcept { return writer_; }
+
+    // Writes what is left and says how much it was: "run.kvj (512 operations, 4096 bytes)".
+    // ERRORS std::runtime_error when the disk was full.
+    std::string finish();
+
+private:
+    std::string path_;
+    std::string last_words_;  // to stderr
+    FileSink sink_;
+    invariants::JournalWriter writer_;
+};
+
+// The largest journal that is read: all of it lies in memory.
+inline constexpr std::uint64_t most_journal_bytes = std::uint64_t{4} << 30U;
+
+// A journal that was read into memory. ERRORS InputError "file: byte N: sentence" for a file that cannot be read, a
+// fault of the header, or a Manager too large for a checked run.
+class JournalFile {
+public:
+    explicit JournalFile(const std::string& path);
+
+    // A reader at the start.
+    invariants::JournalReader reader() const { return invariants::JournalReader(bytes_); }
+    const invariants::JournalHeader& header() const noexcept { return header_; }
+
+    // Says on stderr what stopped the reader, if anything; false when that makes the journal bad input.
+    bool tell(const invariants::JournalReader& reader) const;
+
+private:
+    std::string path_;
+    std::vector<std::byte> bytes_;
+    invariants::JournalHeader header_;
+};
+
+}  // namespace kvpane::cli
