@@ -295,6 +295,13 @@ expected<void> Manager::ask(std::span<const Reservation> batch) {
 }
 
 expected<void> Manager::take_what_was_asked() {
+    if (planner_.is_all_quiet()) {  // most decode steps
+        make_room_for_slots();
+        for (const SequencePlan& sequence : planner_.sequence_plans()) {
+            hand_out(sequence);
+        }
+        return {};
+    }
     const Plan plan = planner_.decide();
     if (plan.verdict != Verdict::ok) {
         return refuse(plan.verdict);
@@ -309,10 +316,7 @@ expected<void> Manager::take_what_was_asked() {
 
 // All memory that applying the plan needs, so that it cannot fail half-way.
 void Manager::make_room(const Plan& plan) {
-    cells_ = planner_.cells();
-    if (const std::size_t slots = groups() * static_cast<std::size_t>(cells_); slots > slots_.size()) {
-        slots_.resize(slots);
-    }
+    make_room_for_slots();
     if (const auto copies = static_cast<std::size_t>(plan.copies); copies > copies_.capacity()) {
         copies_.reserve(2 * copies);
     }
@@ -320,6 +324,13 @@ void Manager::make_room(const Plan& plan) {
         for (std::uint32_t group = 0; group < groups() && !sequence.is_quiet; ++group) {
             sequences_.table(sequence.index, GroupId{group}).reserve(planner_.group_plans(sequence)[group].end);
         }
+    }
+}
+
+void Manager::make_room_for_slots() {
+    cells_ = planner_.cells();
+    if (const std::size_t slots = groups() * static_cast<std::size_t>(cells_); slots > slots_.size()) {
+        slots_.resize(slots);
     }
 }
 
@@ -333,6 +344,10 @@ void Manager::apply(const SequencePlan& plan) noexcept {
             take_blocks(plan, GroupId{group}, planned[group]);
         }
     }
+    hand_out(plan);
+}
+
+void Manager::hand_out(const SequencePlan& plan) noexcept {
     for (std::uint32_t group = 0; group < groups(); ++group) {
         write_slots(plan, GroupId{group});
     }

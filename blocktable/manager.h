@@ -238,7 +238,9 @@ private:
     expected<void> ask(std::span<const Reservation> batch);
     expected<void> take_what_was_asked();
     void make_room(const Plan& plan);
+    void make_room_for_slots();
     void apply(const SequencePlan& plan) noexcept;
+    void hand_out(const SequencePlan& plan) noexcept;
     void take_blocks(const SequencePlan& plan, GroupId group, const GroupPlan& planned) noexcept;
     void write_slots(const SequencePlan& plan, GroupId group) noexcept;
     void commit_cells(std::uint32_t index, std::span<const Token> tokens) noexcept;

@@ -51,6 +51,7 @@ void Planner::start() noexcept {
     asked_.clear();
     holders_.clear();
     cells_ = 0;
+    quiet_ = 0;
     too_long_ = false;
 }
 
@@ -62,6 +63,7 @@ void Planner::ask(std::uint32_t index, Length cells) {
     const Length countable = std::min(cells, Length{1} << 40U);
     asked_.push_back({index, begin, countable, cells_, is_quiet(index, begin, countable)});
     cells_ += countable;
+    quiet_ += asked_.back().is_quiet ? 1U : 0U;
 }
 
 void Planner::ask_admission(std::uint32_t index, Length cells, bool copies_tail) {

@@ -72,6 +72,9 @@ public:
     // The longest sequence that the configuration allows.
     Length limit() const noexcept;
 
+    // Whether everything that was asked for lies in blocks that are held already: the verdict is ok, nothing is taken.
+    bool is_all_quiet() const noexcept { return quiet_ == asked_.size() && !too_long_; }
+
     Length cells() const noexcept { return cells_; }  // of everything that was asked for
     std::span<const SequencePlan> sequence_plans() const noexcept { return asked_; }
 
@@ -136,6 +139,7 @@ private:
     std::vector<GroupPlan> groups_;  // [asked, n_groups] those of quiet sequences are left as they were; only grows
     Holders holders_;
     Length cells_ = 0;
+    std::size_t quiet_ = 0;  // of what was asked
     bool too_long_ = false;  // something asked for passes limit(), or the row that mirrors its table
 };
 

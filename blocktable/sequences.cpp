@@ -80,14 +80,6 @@ void Sequences::destroy(std::uint32_t index) noexcept {
     --alive_;
 }
 
-const Sequence* Sequences::find(SequenceHandle handle) const noexcept {
-    if (handle.instance != instance_ || handle.index >= sequences_.size()) {
-        return nullptr;
-    }
-    const Sequence& sequence = sequences_[handle.index];
-    return sequence.alive() && sequence.generation == handle.generation ? &sequence : nullptr;
-}
-
 SequenceHandle Sequences::handle(std::uint32_t index) const noexcept {
     return {index, sequences_[index].generation, instance_};
 }

@@ -41,7 +41,13 @@ public:
     void destroy(std::uint32_t index) noexcept;
 
     // The sequence behind a handle, nullptr for a stale or foreign one.
-    const Sequence* find(SequenceHandle handle) const noexcept;
+    const Sequence* find(SequenceHandle handle) const noexcept {
+        if (handle.instance != instance_ || handle.index >= sequences_.size()) {
+            return nullptr;
+        }
+        const Sequence& sequence = sequences_[handle.index];
+        return sequence.alive() && sequence.generation == handle.generation ? &sequence : nullptr;
+    }
     SequenceHandle handle(std::uint32_t index) const noexcept;
 
     Sequence& operator[](std::uint32_t index) noexcept { return sequences_[index]; }
