@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include <kvpane/cli/commands.h>
+#include <kvpane/cli/explore_config.h>
 #include <kvpane/cli/input.h>
 #include <kvpane/cli/prefix_report.h>
 #include <kvpane/cli/stress_config.h>
@@ -33,6 +34,9 @@ struct Words {
     std::optional<std::string> policies;
     bool full_blocks = false;
     std::optional<std::string> check;
+    std::optional<std::string> limit;
+    std::optional<std::string> threads;
+    std::string scenario;
     std::string json;
     std::vector<std::string> paths;
 };
@@ -100,6 +104,7 @@ void describe(CLI::App& app, Words& words) {
         "  kvpane scenario tests/scenarios/bugs\n"
         "  kvpane trace requests.csv --config configs/trace.toml\n"
         "  kvpane trace conversation_trace.jsonl\n"
+        "  kvpane explore configs/explore/full.toml\n"
         "  kvpane stress --help\n\n"
         "Exit codes: 0 ok, 1 an invariant broke or a scenario failed, 2 bad input, 3 internal error.");
     constexpr auto check_text = "How often the judge looks: off, sampled or every operation";
@@ -146,6 +151,17 @@ void describe(CLI::App& app, Words& words) {
         "  kvpane trace requests.csv --config configs/trace.toml --samples 4 --check every\n"
         "  kvpane trace tests/data/mooncake-small.jsonl --capacity 4,8,0 --check every\n"
         "  kvpane trace conversation_trace.jsonl --policy lru,lfu --json hits.json");
+
+    CLI::App* explore = app.add_subcommand("explore", "Check every state that a small configuration can reach");
+    explore->add_option("config", words.config, "The configuration (docs/exploring.md)")->required();
+    explore->add_option("--limit", words.limit, "Stop at so many states");
+    explore->add_option("--threads", words.threads, "Threads (one for each core)");
+    explore->add_option("--scenario", words.scenario, "Write the trace to a violation to this file, as a scenario");
+    explore->add_option("--json", words.json, json_text);
+    explore->footer(
+        "Examples:\n"
+        "  kvpane explore configs/explore/full.toml\n"
+        "  kvpane explore configs/explore/window.toml --limit 100000 --scenario broken.toml");
 }
 
 std::vector<std::string> long_options(const CLI::App& app) {
@@ -172,10 +188,10 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc,
                            did_you_mean(word, {names.begin(), names.end()}));
     }
     if (argc < 2) {
-        return "a command is missing: stress, scenario or trace; see kvpane --help";
+        return "a command is missing: stress, scenario, trace or explore; see kvpane --help";
     }
     std::vector<std::string> names = long_options(app);
-    names.insert(names.end(), {"stress", "scenario", "trace"});
+    names.insert(names.end(), {"stress", "scenario", "trace", "explore"});
     return fmt::format("unknown command '{}'{}", argv[1], did_you_mean(argv[1], {names.begin(), names.end()}));
 }
 
@@ -196,6 +212,13 @@ ExitCode run_chosen(const CLI::App& app, const Words& words) {
                           .full_blocks = words.full_blocks,
                           .check = check(words.check),
                           .json = words.json});
+    }
+    if (app.got_subcommand("explore")) {
+        return run_explore({.config = words.config,
+                            .limit = number<std::int64_t>("--limit", words.limit, 1, most_states),
+                            .threads = number<std::uint32_t>("--threads", words.threads, 1, most_threads),
+                            .scenario = words.scenario,
+                            .json = words.json});
     }
     return run_scenarios({.paths = words.paths});
 }
