@@ -14,7 +14,10 @@ Found found(Invariant invariant, std::string what) { return Finding{invariant, s
 
 std::string label(std::size_t sequence) { return text("sequence #", sequence); }
 
-Found recount_states(const Setting& setting, const Snapshot& seen) {
+Found recount_states(const Setting& setting, const Snapshot& seen, const Shadow& shadow) {
+    if (seen.is_step_open != (shadow.n_open > 0)) {
+        return found(Invariant::P1, text(int{shadow.n_open}, " steps are open, the pool says otherwise"));
+    }
     std::array<std::uint32_t, 4> counted{};
     std::uint32_t pinned = 0;
     for (std::size_t block = 1; block <= setting.blocks; ++block) {
@@ -159,7 +162,7 @@ Found recount_table(const Snapshot::Table& table, const spec::Holding& holding, 
 }  // namespace
 
 Found recount_pool(const Setting& setting, const Snapshot& seen, const Shadow& shadow) {
-    Found wrong = recount_states(setting, seen);
+    Found wrong = recount_states(setting, seen, shadow);
     wrong = wrong ? wrong : recount_walks(setting, seen);
     return wrong ? wrong : recount_references(setting, seen, shadow);
 }
