@@ -214,6 +214,7 @@ Found audit_state(const Setting& setting, const World& before, const World& afte
         }
     }
     wrong = wrong ? wrong : recount_index(setting, seen, shadow);
+    wrong = wrong ? wrong : recount_entries(setting, before, after, move);
     return wrong || !setting.is_cached ? wrong : audit_events(setting, before, after);
 }
 

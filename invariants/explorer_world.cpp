@@ -108,6 +108,8 @@ Result World::apply(const Move& move) {
 
 Found World::follow(const Move& move, const Result& result) {
     n_written_ = 0;
+    handed_out_ = 0;
+    completed_ = {};
     Found found = run_copies(result.step.copies);
     Shadow::Sequence& sequence = shadow_.sequences[move.sequence];
     const Length length = setting_.length_of(move.tokens);
@@ -173,6 +175,7 @@ Found World::run_copies(std::span<const BlockCopy> copies) {
                                                    " is written by one copy of a step and used by another")};
             }
         }
+        handed_out_ |= 1U << destination;
         std::copy_n(shadow_.cells[source].begin(), copy.cells, shadow_.cells[destination].begin());
     }
     return std::nullopt;
@@ -194,6 +197,7 @@ Found World::hand_out(std::size_t index, const Step& step, Length first, Length 
             }
             const auto at = static_cast<std::size_t>(slot % setting_.block_size);
             shadow_.cells[static_cast<std::size_t>(block)][at] = 0;
+            handed_out_ |= 1U << static_cast<std::uint32_t>(block);
             sequence.slots[group][static_cast<std::size_t>(sequence.reserved + i)] = static_cast<std::uint8_t>(slot);
         }
         sequence.holdings[group].release_before(sequence.length);
@@ -216,6 +220,10 @@ void World::commit(std::size_t index, Prefix tokens, Length first, Length count)
             shadow_.cells[block][static_cast<std::size_t>(slot % setting_.block_size)] =
                 Shadow::cell(sequence.prefix, group);
             written_[n_written_++] = static_cast<std::uint8_t>(block);
+            const Length begin = sequence.length + i + 1 - setting_.block_size;
+            if (slot % setting_.block_size == setting_.block_size - 1 && sequence.holdings[group].has(begin)) {
+                completed_[block] = sequence.prefix;
+            }
         }
     }
     sequence.length = static_cast<std::uint8_t>(sequence.length + count);

@@ -109,6 +109,10 @@ public:
     Manager& manager() { return manager_; }
     const Shadow& shadow() const { return shadow_; }
     const Snapshot& seen() const { return seen_; }
+    // Of the operation that was followed last: the blocks in which it handed out cells, one bit each, and the prefixes
+    // that ended a block whose first cell is held.
+    std::uint32_t handed_out() const { return handed_out_; }
+    const std::array<Prefix, most_blocks + 1>& completed() const { return completed_; }
     // After a call that must have changed nothing.
     Snapshot look_again() const { return look(manager_, shadow_.handles, setting_.sequences, setting_.alphabet); }
 
@@ -130,6 +134,8 @@ private:
     std::array<Token, most_length> tokens_{};  // of the current call
     std::array<std::uint8_t, most_groups * most_length> written_{};  // blocks, by the time when a cell was committed
     std::size_t n_written_ = 0;
+    std::uint32_t handed_out_ = 0;
+    std::array<Prefix, most_blocks + 1> completed_{};
 };
 
 }  // namespace kvpane::invariants::explorer
