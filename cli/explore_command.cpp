@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include <unistd.h>
@@ -103,6 +106,32 @@ std::string report_json(const ExploreOptions& options, const ExploreFile& file, 
     return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// What to say when a promise of the library breaks, which ends the program. Set while an exploration runs.
+struct Explored {
+    const ExploreOptions& options;
+    const ExploreFile& file;
+    const OutputFile& scenario;
+};
+const Explored* explored = nullptr;
+
+// The library has printed its sentence, and called abort() on the thread that explores: no lock of ours and no
+// allocation is under way, so the trace can be written as usual.
+void say_where_it_stopped(int) {
+    ExploreViolation violation;
+    violation.trace = operations_under_way();
+    if (explored == nullptr || violation.trace.empty()) {
+        std::_Exit(exit_internal);
+    }
+    violation.what = "a promise of the library broke";
+    fmt::print("VIOLATION behind {} operations: {}\n", violation.trace.size(), violation.what);
+    if (explored->scenario.wanted()) {
+        explored->scenario.write(scenario_text(explored->file.explore.manager, violation));
+        fmt::print("  reproduce: kvpane scenario {}\n", quoted(explored->options.scenario));
+    }
+    std::fflush(stdout);
+    std::_Exit(exit_broken);
+}
+
 // One line on a terminal, drawn anew behind each level.
 class Levels {
 public:
@@ -135,10 +164,15 @@ ExitCode run_explore(const ExploreOptions& options) {
     fmt::print("kvpane {} explore config={} threads={} limit={}\n", version, hex(file.digest), file.explore.threads,
                file.explore.limit);
 
+    const Explored context{options, file, scenario};
+    explored = &context;
+    const auto usual = std::signal(SIGABRT, say_where_it_stopped);
     const ExploreReport report = [&] {
         Levels levels;
         return explore(file.explore, [&](const ExploreProgress& progress) { levels.show(progress); });
     }();
+    std::signal(SIGABRT, usual);
+    explored = nullptr;
     if (report.violation) {
         fmt::print("{}", violation_text(*report.violation, options.scenario));
         if (scenario.wanted()) {

@@ -83,17 +83,23 @@ std::string scenario_text(const Config& config, const ExploreViolation& violatio
                                   quoted_toml(fmt::format("{}: {}", number(violation.invariant),
                                                           sentence(violation.invariant))));
     out += fmt::format("source = {}\n\n{}", quoted_toml(violation.what), header(config));
-    for (std::size_t i = 0; i < violation.trace.size(); ++i) {
-        const Operation& operation = violation.trace[i];
+    const auto add = [&](const Operation& operation) {
         out += fmt::format("\n[[step]]\nop = \"{}\"\n{}", to_string(operation.verb), arguments(operation));
-        if (i + 1 < violation.trace.size()) {
-            continue;
-        }
-        if (violation.due) {
-            out += fmt::format("expect.error = \"{}\"\n", to_string(*violation.due));
-        } else if (violation.cached_tokens && (operation.verb == Verb::admit || operation.verb == Verb::probe)) {
-            out += fmt::format("expect.cached_tokens = {}\n", *violation.cached_tokens);
-        }
+    };
+    for (const Operation& operation : violation.trace) {
+        add(operation);
+    }
+    const Verb last = violation.trace.empty() ? Verb::check : violation.trace.back().verb;
+    if (violation.due) {
+        out += fmt::format("expect.error = \"{}\"\n", to_string(*violation.due));
+    } else if (violation.cached_tokens && (last == Verb::admit || last == Verb::probe)) {
+        out += fmt::format("expect.cached_tokens = {}\n", *violation.cached_tokens);
+    }
+    if (violation.index_entries) {
+        out += fmt::format("expect.index_entries = {}\n", *violation.index_entries);
+    }
+    for (const Operation& operation : violation.coda) {
+        add(operation);
     }
     return out;
 }

@@ -67,9 +67,11 @@ struct ExploreViolation {
     Invariant invariant = Invariant::P1;
     std::string what;              // one sentence
     std::vector<Operation> trace;  // from the empty Manager; none is shorter. The last operation breaks it
+    std::vector<Operation> coda;   // what brings it to light where fences are judged by their ends alone
     std::optional<Error> due;      // of the last operation: the error that it should have ended with
     std::optional<Error> got;
     std::optional<Length> cached_tokens;  // admit, probe: what it should have hit
+    std::optional<Length> index_entries;  // X1: how many there should be
 };
 
 struct ExploreProgress {
@@ -94,5 +96,9 @@ struct ExploreReport {
 // COST per transition: a copy of a small Manager, the operation, the audit: a few microseconds. Memory: about 50 bytes
 // a state. REQUIRES validate(config) finds nothing.
 ExploreReport explore(const ExploreConfig& config, const std::function<void(const ExploreProgress&)>& progress = {});
+
+// What the calling thread is exploring: the operations from the empty Manager to the one under way. Empty when it
+// explores nothing. For who must say where a broken promise of the library stopped the program.
+std::vector<Operation> operations_under_way();
 
 }  // namespace kvpane::invariants

@@ -61,12 +61,8 @@ Entries entries_of(const Setting& setting, const Snapshot& seen) {
     return entries;
 }
 
-}  // namespace
-
-Found recount_entries(const Setting& setting, const World& before, const World& after, const Move& move) {
-    if (!setting.is_cached) {
-        return std::nullopt;
-    }
+// What is due in the index behind an operation.
+Entries entries_due(const Setting& setting, const World& before, const World& after, const Move& move) {
     Entries due = entries_of(setting, before.seen());
     switch (move.verb) {
         case Verb::evict: evict(before.seen(), move.number, due); break;
@@ -81,18 +77,35 @@ Found recount_entries(const Setting& setting, const World& before, const World& 
             break;
         default: break;
     }
-    const Entries is = entries_of(setting, after.seen());
     for (std::size_t block = 1; block <= setting.blocks; ++block) {
         if ((after.handed_out() >> block & 1U) != 0) {
             due[block] = 0;  // about to be written: taken, or its only holder's
         }
         due[block] = after.completed()[block] != 0 ? after.completed()[block] : due[block];
+    }
+    return due;
+}
+
+}  // namespace
+
+Found recount_entries(const Setting& setting, const World& before, const World& after, const Move& move) {
+    if (!setting.is_cached) {
+        return std::nullopt;
+    }
+    const Entries due = entries_due(setting, before, after, move);
+    const Entries is = entries_of(setting, after.seen());
+    for (std::size_t block = 1; block <= setting.blocks; ++block) {
         if (is[block] != due[block]) {
             return Finding{Invariant::X1, text("block ", block, " is known by prefix ", is[block], ", due is ",
                                                due[block], " (0: by none)")};
         }
     }
     return std::nullopt;
+}
+
+Length count_entries_due(const Setting& setting, const World& before, const World& after, const Move& move) {
+    const Entries due = entries_due(setting, before, after, move);
+    return std::count_if(due.begin() + 1, due.end(), [](Prefix prefix) { return prefix != 0; });
 }
 
 }  // namespace kvpane::invariants::explorer

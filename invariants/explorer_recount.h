@@ -31,6 +31,9 @@ Found recount_index(const Setting& setting, const Snapshot& seen, const Shadow& 
 // X1: what entered the index and what left it is what the operation had to put there and take out.
 Found recount_entries(const Setting& setting, const World& before, const World& after, const Move& move);
 
+// How many entries the index should have then.
+Length count_entries_due(const Setting& setting, const World& before, const World& after, const Move& move);
+
 // How many prefixes the index needs names for: those at whole blocks of the living histories, those of the indexed
 // blocks, and all before them. COST O(their square): once a state, not once a transition.
 std::uint32_t count_nodes(const Setting& setting, const World& world);

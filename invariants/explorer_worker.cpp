@@ -13,24 +13,39 @@
 
 namespace kvpane::invariants::explorer {
 
+namespace {
+
+thread_local const Worker* at_work = nullptr;
+
+// Says who is at work on this thread, as long as it lives.
+struct AtWork {
+    explicit AtWork(const Worker* worker) { at_work = worker; }
+    ~AtWork() { at_work = nullptr; }
+    AtWork(const AtWork&) = delete;
+    AtWork& operator=(const AtWork&) = delete;
+};
+
+}  // namespace
+
 Worker::Worker(Shared& shared)
     : shared_(shared), config_(shared.config), setting_(shared.setting),
       path_(shared.config, shared.setting, shared.origins), next_(shared.config, shared.setting),
       fed_(shared.config, shared.setting) {}
 
 void Worker::expand(std::uint32_t state, std::vector<NewState>& found) {
+    const AtWork working(this);
     state_ = state;
+    move_.reset();
     is_fresh_ = false;
     behaviour_ = 0;
     const World& here = path_.at(state);
     digest_ = here.manager().digest();
     if (digest_ != shared_.digests[state - shared_.level_begin]) {
-        report({Invariant::A2, "a second Manager that received the same calls is in another state"}, nullptr, {}, {});
+        report({Invariant::A2, "a second Manager that received the same calls is in another state"}, {}, {});
         return;
     }
     if (const std::uint32_t nodes = count_nodes(setting_, here); nodes != here.seen().nodes) {
-        report({Invariant::X3, text("the index names ", here.seen().nodes, " prefixes, ", nodes, " are in use")},
-               nullptr, {}, {});
+        report({Invariant::X3, text("the index names ", here.seen().nodes, " prefixes, ", nodes, " are in use")}, {}, {});
         return;
     }
     list_moves(config_, setting_, here, moves_);
@@ -52,9 +67,10 @@ void Worker::try_move(const World& here, const Move& move, std::vector<NewState>
         is_fresh_ = true;
     }
     ++transitions;
+    move_ = move;
     if (move.verb == Verb::plan && move.number > 0) {
         if (const Found wrong = feed(here, move)) {
-            report(*wrong, &move, {}, {});
+            report(*wrong, {}, {});
         }
         return;
     }
@@ -71,7 +87,7 @@ void Worker::try_move(const World& here, const Move& move, std::vector<NewState>
     }
     wrong = wrong ? wrong : check(here, move, due, result, found);
     if (wrong) {
-        report(*wrong, &move, result.error, due);
+        report(*wrong, result.error, due);
     }
 }
 
@@ -87,6 +103,8 @@ Found Worker::check(const World& here, const Move& move, const Due& due, const R
     wrong = wrong ? wrong : audit_state(setting_, here, next_, move, due);
     if (!wrong) {
         reach(move, found);
+    } else if (wrong->invariant == Invariant::X1 && setting_.is_cached) {
+        entries_due_ = count_entries_due(setting_, here, next_, move);
     }
     return wrong;
 }
@@ -174,24 +192,28 @@ KVPANE_WRAPS void Worker::note(const Move& move, const std::optional<Error>& err
     behaviour_ += digest.value();
 }
 
-// Without a move: what broke is the state that was to be expanded.
-void Worker::report(const Finding& finding, const Move* move, const std::optional<Error>& got, const Due& due) {
+std::vector<Operation> Worker::operations() const {
+    std::vector<Operation> operations;
+    for (std::uint32_t state = state_; state != 0; state = shared_.origins[state].parent) {
+        operations.push_back(to_operation(shared_.origins[state].move, setting_));
+    }
+    std::reverse(operations.begin(), operations.end());
+    if (move_) {
+        operations.push_back(to_operation(*move_, setting_));
+    }
+    return operations;
+}
+
+void Worker::report(const Finding& finding, const std::optional<Error>& got, const Due& due) {
     const std::scoped_lock lock(shared_.lock);
     shared_.is_over = true;
-    ExploreViolation violation;
-    violation.invariant = finding.invariant;
-    violation.what = finding.what;
-    violation.got = got;
+    ExploreViolation violation{finding.invariant, finding.what, operations(), {}, {}, got, due.value, entries_due_};
     if (due.errors != 0) {
         violation.due = static_cast<Error>(std::countr_zero(due.errors));
     }
-    violation.cached_tokens = due.value;
-    for (std::uint32_t state = state_; state != 0; state = shared_.origins[state].parent) {
-        violation.trace.push_back(to_operation(shared_.origins[state].move, setting_));
-    }
-    std::reverse(violation.trace.begin(), violation.trace.end());
-    if (move != nullptr) {
-        violation.trace.push_back(to_operation(*move, setting_));
+    // Which steps a block waits for shows when they end.
+    for (std::size_t i = 0; finding.invariant == Invariant::P1 && i < next_.shadow().n_open; ++i) {
+        violation.coda.push_back(to_operation({.verb = Verb::step_end, .number = next_.shadow().open[i]}, setting_));
     }
     // Another thread may be quicker, with a longer trace.
     if (!shared_.violation || violation.trace.size() < shared_.violation->trace.size()) {
@@ -200,3 +222,11 @@ void Worker::report(const Finding& finding, const Move* move, const std::optiona
 }
 
 }  // namespace kvpane::invariants::explorer
+
+namespace kvpane::invariants {
+
+std::vector<Operation> operations_under_way() {
+    return explorer::at_work == nullptr ? std::vector<Operation>{} : explorer::at_work->operations();
+}
+
+}  // namespace kvpane::invariants

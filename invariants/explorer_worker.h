@@ -42,6 +42,9 @@ public:
 
     void expand(std::uint32_t state, std::vector<NewState>& found);
 
+    // From the empty Manager to the state that is expanded, and the move that is tried in it.
+    std::vector<Operation> operations() const;
+
     std::array<VerbCount, verbs> counts{};
     std::int64_t transitions = 0;
 
@@ -54,7 +57,7 @@ private:
     std::optional<expected<Plan>> foresee(const Move& move);
     void reach(const Move& move, std::vector<NewState>& found);
     void note(const Move& move, const std::optional<Error>& error);
-    void report(const Finding& finding, const Move* move, const std::optional<Error>& got, const Due& due);
+    void report(const Finding& finding, const std::optional<Error>& got, const Due& due);
 
     Shared& shared_;
     const ExploreConfig& config_;
@@ -64,6 +67,8 @@ private:
     World fed_;              // where prompts are fed in chunks
     bool is_fresh_ = false;  // next_ is in the state that is expanded
     std::uint32_t state_ = 0;
+    std::optional<Move> move_;  // that is tried
+    std::optional<Length> entries_due_;  // of the index, where they are not there
     std::uint64_t digest_ = 0;     // of the state that is expanded
     std::uint64_t behaviour_ = 0;  // for the observer
     std::vector<Move> moves_;

@@ -3,6 +3,7 @@
 // shortest way.
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -227,6 +228,27 @@ BOOST_AUTO_TEST_CASE(a_table_that_names_a_foreign_block) {
             Tamper::exchange(kv, Tamper::table(kv, {0, 1, 0}), 0, Tamper::table(kv, {1, 1, 0})[0]);
         });
     BOOST_TEST((found.invariant == Invariant::T3 || found.invariant == Invariant::F1), found.what);
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_that_goes_with_a_release_and_should_stay) {
+    const ExploreViolation found = found_behind(
+        exploration(with_cache(plain(1, 2)), 2), Verb::release, 2, [](Manager& kv, const Operation& operation) {
+            if (operation.keep_cached && kv.pool().content(BlockId{1}) != no_content) {
+                Tamper::withdraw(kv, BlockId{1});
+            }
+        });
+    BOOST_TEST(number(found.invariant) == "X1");
+    BOOST_TEST(found.index_entries.value_or(0) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(where_a_broken_promise_would_stop_it) {
+    std::size_t most = 0;
+    ExploreConfig config = exploration(plain(1, 2), 2);
+    config.fault = [&](Manager&, const Operation&) { most = std::max(most, operations_under_way().size()); };
+    const ExploreReport report = explore(config);
+    // The last level tries operations, too; they lead to nothing new.
+    BOOST_TEST(static_cast<std::int64_t>(most) == report.depth + 1);
+    BOOST_TEST(operations_under_way().empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_fence_that_opens_too_early) {
