@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, verbs> verb_names = {
     "admit", "probe",      "plan",     "reserve", "commit",  "cancel", "append", "append_batch", "fork", "truncate",
     "release", "step_begin", "step_end", "evict",   "uncache", "pin",    "unpin",  "reset_cache",  "check"};
 
-constexpr Range lengths{1, explorer::most_length};
+constexpr Range lengths{1, explorer::longest_explored};
 
 class ExploreReader {
 public:

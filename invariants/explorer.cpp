@@ -90,8 +90,8 @@ std::optional<std::string> validate(const ExploreConfig& config) {
     if (config.open_steps > most_open_steps) {
         return too_large("open_steps", config.open_steps, most_open_steps);
     }
-    if (config.longest > Length{most_length}) {
-        return too_large("longest", config.longest, most_length);
+    if (config.longest > Length{longest_explored}) {
+        return too_large("longest", config.longest, longest_explored);
     }
     if (config.alphabet < 2 || config.alphabet > most_alphabet) {
         return text("alphabet is ", config.alphabet, ": histories need 2 to ", most_alphabet, " tokens to differ in");

@@ -98,8 +98,8 @@ private:
         const Length tail = holding.end / setting_.block_size;  // the block of the first new cell
         const bool has_tail = holding.has_block(tail);
         std::int64_t taken = spec::blocks_for(holding.end + cells, holding.rule) - tail - (has_tail ? 1 : 0);
-        const std::uint8_t block =
-            world_.seen().sequences[index].tables[group].entries[static_cast<std::size_t>(tail)];
+        const Snapshot::Table& table = world_.seen().sequences[index].tables[group];
+        const std::uint8_t block = has_tail ? table.entries[static_cast<std::size_t>(tail)] : std::uint8_t{0};
         if (has_tail && holders_[block] > 1) {
             --holders_[block];
             is_source_[block] = true;  // joins the queue behind the call: no room for it

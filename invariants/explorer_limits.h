@@ -11,7 +11,8 @@ inline constexpr std::size_t most_sequences = 3;
 inline constexpr std::size_t most_groups = 2;
 inline constexpr std::size_t most_blocks = 12;
 inline constexpr std::size_t most_block_size = 8;
-inline constexpr std::size_t most_length = 16;    // tokens, so table entries too: block_size may be 1
+inline constexpr std::size_t longest_explored = 15;  // tokens of a sequence
+inline constexpr std::size_t most_length = 16;       // one more is tried, and refused; block_size may be 1
 inline constexpr std::size_t most_alphabet = 4;
 inline constexpr std::size_t most_open_steps = 2;
 
