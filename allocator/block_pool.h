@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -144,6 +145,15 @@ public:
     // Walks the queue from the block that is taken next: next_idle(null_block) is the front, null_block ends the walk.
     // COST O(1), and O(ranks) at the end of a rank.
     BlockId next_idle(BlockId block) const noexcept;
+
+    // Walks the fenced blocks in the order in which they were given up, the same way. COST O(1).
+    BlockId next_fenced(BlockId block) const noexcept {
+        const BlockId next = at(block == null_block ? fence_ : block).next;
+        return next == fence_ ? null_block : next;
+    }
+
+    // How many of the open steps, the oldest ones, a block waits for; 0 when it is not fenced. COST O(open steps).
+    std::size_t waits_for(BlockId block) const noexcept { return fences_.open_at(fenced_until_[to_index(block)]); }
 
     // Adds everything that decides future behaviour. COST O(blocks).
     void add_to(Digest& digest) const noexcept;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -32,6 +34,12 @@ public:
 
     // Whether every step that was open at `epoch` has ended. COST O(1).
     bool passed(std::uint64_t epoch) const noexcept { return open_.empty() || open_.front().epoch > epoch; }
+
+    // How many of the open steps were open at `epoch` already: the first ones of the list.
+    std::size_t open_at(std::uint64_t epoch) const noexcept {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(open_, [epoch](const Open& step) { return step.epoch <= epoch; }));
+    }
 
     void add_to(Digest& digest) const noexcept;
 

@@ -54,6 +54,16 @@ struct AuditOptions {
 };
 ExitCode run_audit(const AuditOptions& options);
 
+// Every state that a small configuration can reach; docs/exploring.md.
+struct ExploreOptions {
+    std::string config;
+    std::optional<std::int64_t> limit;
+    std::optional<std::uint32_t> threads;  // nothing = one for each core
+    std::string scenario;                  // where the trace of a violation goes; empty = none
+    std::string json;
+};
+ExitCode run_explore(const ExploreOptions& options);
+
 // Files, and folders for all the .toml files below them. A malformed file is said on stderr; the others still run.
 struct ScenarioOptions {
     std::vector<std::string> paths;

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include <kvpane/cli/commands.h>
+#include <kvpane/cli/explore_config.h>
 #include <kvpane/cli/input.h>
 #include <kvpane/cli/journal_commands.h>
 #include <kvpane/cli/prefix_report.h>
@@ -35,6 +36,9 @@ struct Words {
     std::optional<std::string> policies;
     bool full_blocks = false;
     std::optional<std::string> check;
+    std::optional<std::string> limit;
+    std::optional<std::string> threads;
+    std::string scenario;
     std::string json;
     std::string journal;
     bool digests = false;
@@ -78,6 +82,7 @@ void describe(CLI::App& app, Words& words) {
         "  kvpane trace conversation_trace.jsonl\n"
         "  kvpane audit engine.jsonl\n"
         "  kvpane check tenants.kvj\n"
+        "  kvpane explore configs/explore/full.toml\n"
         "  kvpane stress --help\n\n"
         "Exit codes: 0 ok, 1 an invariant broke or a scenario failed, 2 bad input, 3 internal error.");
     constexpr auto check_text = "How often the judge looks: off, sampled or every operation";
@@ -135,6 +140,17 @@ void describe(CLI::App& app, Words& words) {
         "Examples:\n"
         "  kvpane audit tests/data/audit-missed-copy.jsonl\n"
         "  kvpane audit engine.jsonl --json finding.json");
+
+    CLI::App* explore = app.add_subcommand("explore", "Check every state that a small configuration can reach");
+    explore->add_option("config", words.config, "The configuration (docs/exploring.md)")->required();
+    explore->add_option("--limit", words.limit, "Stop at so many states");
+    explore->add_option("--threads", words.threads, "Threads (one for each core)");
+    explore->add_option("--scenario", words.scenario, "Write the trace to a violation to this file, as a scenario");
+    explore->add_option("--json", words.json, json_text);
+    explore->footer(
+        "Examples:\n"
+        "  kvpane explore configs/explore/full.toml\n"
+        "  kvpane explore configs/explore/window.toml --limit 100000 --scenario broken.toml");
 }
 
 std::vector<std::string> long_options(const CLI::App& app) {
@@ -202,6 +218,13 @@ ExitCode run_chosen(const CLI::App& app, const Words& words, const JournalComman
     }
     if (app.got_subcommand("audit")) {
         return run_audit({.log = words.log, .json = words.json});
+    }
+    if (app.got_subcommand("explore")) {
+        return run_explore({.config = words.config,
+                             .limit = number<std::int64_t>("--limit", words.limit, 1, most_states),
+                             .threads = number<std::uint32_t>("--threads", words.threads, 1, most_threads),
+                             .scenario = words.scenario,
+                             .json = words.json});
     }
     return run_scenarios({.paths = words.paths});
 }

@@ -81,6 +81,12 @@ private:
         if (step.expect.error) {
             line("expect.error = \"{}\"", to_string(*step.expect.error));
         }
+        if (step.expect.cached_tokens) {
+            line("expect.cached_tokens = {}", *step.expect.cached_tokens);
+        }
+        if (step.expect.index_entries) {
+            line("expect.index_entries = {}", *step.expect.index_entries);
+        }
     }
 
     std::string name(Name name) const {

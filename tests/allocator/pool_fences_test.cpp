@@ -74,6 +74,26 @@ BOOST_AUTO_TEST_CASE(a_step_that_begins_later_does_not_hold_a_block_back) {
     BOOST_TEST(pool.step_is_open());
 }
 
+BOOST_AUTO_TEST_CASE(the_fence_can_be_walked_and_tells_how_many_steps_each_block_waits_for) {
+    BlockPool pool = all_live(4, IdleOrder::all_to_back);
+    begin(pool, 1);
+    give_back(pool, Ids{3});
+    begin(pool, 2);
+    give_back(pool, Ids{1});
+    Ids fenced;
+    for (BlockId block = pool.next_fenced(null_block); block != null_block; block = pool.next_fenced(block)) {
+        fenced.push_back(to_index(block));
+    }
+    BOOST_TEST(fenced == Ids({3, 1}), per_element());
+    BOOST_TEST(pool.waits_for(BlockId{3}) == 1U);
+    BOOST_TEST(pool.waits_for(BlockId{1}) == 2U);
+    BOOST_TEST(pool.waits_for(BlockId{2}) == 0U);  // live
+    end(pool, 2);
+    BOOST_TEST(pool.waits_for(BlockId{1}) == 1U);
+    end(pool, 1);
+    BOOST_TEST((pool.next_fenced(null_block) == null_block));
+}
+
 BOOST_AUTO_TEST_CASE(steps_may_end_newest_first) {
     BlockPool pool = all_live(3, IdleOrder::all_to_back);
     begin(pool, 1);

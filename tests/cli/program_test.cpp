@@ -71,8 +71,8 @@ BOOST_AUTO_TEST_CASE(version_and_help_go_to_stdout) {
 }
 
 BOOST_AUTO_TEST_CASE(command_lines_that_make_no_sense_exit_with_2_and_a_sentence) {
-    refuses({},
-            "kvpane: a command is missing: stress, scenario, trace, audit, replay, check, journal, shrink; see kvpane --help");
+    refuses({}, "kvpane: a command is missing: stress, scenario, trace, audit, explore, replay, check, journal, shrink; "
+                "see kvpane --help");
     refuses({"strss", "x"}, "kvpane: unknown command 'strss'; did you mean 'stress'?");
     refuses({"--versoin"}, "kvpane: unknown command '--versoin'; did you mean '--version'?");
     refuses({"stress"}, "kvpane: stress: config is required");

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// How small a configuration must be to be explored: everything about a state then fits into arrays of fixed size.
+namespace kvpane::invariants::explorer {
+
+inline constexpr std::size_t most_sequences = 3;
+inline constexpr std::size_t most_groups = 2;
+inline constexpr std::size_t most_blocks = 12;
+inline constexpr std::size_t most_block_size = 8;
+inline constexpr std::size_t longest_explored = 15;  // tokens of a sequence
+inline constexpr std::size_t most_length = 16;       // one more is tried, and refused; block_size may be 1
+inline constexpr std::size_t most_alphabet = 4;
+inline constexpr std::size_t most_open_steps = 2;
+
+// A prefix as one number: a leading 1, then its tokens as digits to the base `alphabet`. Not a hash: equal numbers are
+// equal prefixes of equal length. 0 = poison, or no prefix; 1 = the empty prefix.
+using Prefix = std::uint32_t;
+inline constexpr Prefix most_prefix = Prefix{1} << 24U;
+
+}  // namespace kvpane::invariants::explorer
