@@ -41,10 +41,10 @@ struct Scene {
 Found find_P1(const Scene& scene);
 
 // P2: the references of a block are its appearances in all tables of all sequences and groups; nobody owns the null
-// block. COST O(blocks + table entries).
+// block; no more blocks are pinned than may be. COST O(blocks + table entries).
 Found find_P2(const Scene& scene);
 
-// P3: the queue holds exactly the free and cached blocks, each once. COST O(blocks).
+// P3: the queue holds exactly the free and cached blocks, each once; the cached ones by rank and time. COST O(blocks).
 Found find_P3(const Scene& scene);
 
 // T1: every position from the first resident one to length + reserved has a block, and no block stands twice in the
