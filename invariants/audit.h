@@ -74,6 +74,9 @@ Found find_T3(const Scene& scene, const Record& record, std::uint32_t group, std
 // T1, T2, T5, T4 and T3 of one sequence.
 Found audit_sequence(const Scene& scene, const Record& record);
 
+// T1, in what is exported: page arrays, padded rows and slots say what the tables say. COST O(table entries + cells).
+Found find_wrong_exports(const Scene& scene);
+
 // P1, P2, P3 and T1, T5 over all sequences.
 Found audit_whole(const Scene& scene);
 

@@ -386,7 +386,8 @@ Found Judge::audit(const Driver& driver, const Operation* last) {
             return finding;
         }
     }
-    return audit_index(manager);
+    auto finding = find_wrong_exports(look);
+    return finding ? finding : audit_index(manager);
 }
 
 CheckedManager::WindowContents Judge::window(Name name, GroupId group, const Manager& manager) const {
