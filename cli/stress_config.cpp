@@ -129,6 +129,7 @@ private:
         sharing.tenants = small(table.integer_or("tenants", 1, {1, 65'536}));
         sharing.priorities = small(table.integer_or("priorities", 1, {1, 65'536}));
         sharing.priority_steps = small(table.integer_or("priority_steps", 0, {0, 65'536}));
+        sharing.pictures_percent = table.integer_or("pictures_percent", 0, percent);
         sharing.alphabet = static_cast<Token>(table.integer_or("alphabet", 0, {0, std::numeric_limits<Token>::max()}));
         read_distribution(table, "length", sharing.count > 0, sharing.length);
         table.finish();

@@ -41,10 +41,10 @@ struct Scene {
 Found find_P1(const Scene& scene);
 
 // P2: the references of a block are its appearances in all tables of all sequences and groups; nobody owns the null
-// block. COST O(blocks + table entries).
+// block; no more blocks are pinned than may be. COST O(blocks + table entries).
 Found find_P2(const Scene& scene);
 
-// P3: the queue holds exactly the free and cached blocks, each once. COST O(blocks).
+// P3: the queue holds exactly the free and cached blocks, each once; the cached ones by rank and time. COST O(blocks).
 Found find_P3(const Scene& scene);
 
 // T1: every position from the first resident one to length + reserved has a block, and no block stands twice in the
@@ -73,6 +73,9 @@ Found find_T3(const Scene& scene, const Record& record, std::uint32_t group, std
 
 // T1, T2, T5, T4 and T3 of one sequence.
 Found audit_sequence(const Scene& scene, const Record& record);
+
+// T1, in what is exported: page arrays, padded rows and slots say what the tables say. COST O(table entries + cells).
+Found find_wrong_exports(const Scene& scene);
 
 // P1, P2, P3 and T1, T5 over all sequences.
 Found audit_whole(const Scene& scene);

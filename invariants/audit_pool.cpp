@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <utility>
 
 #include <kvpane/invariants/audit.h>
 #include <kvpane/invariants/text.h>
@@ -89,6 +90,10 @@ Found find_P2(const Scene& scene) {
     if (pinned != pool.pinned_blocks()) {
         return found(Invariant::P2, text(pinned, " blocks are pinned, the pool counts ", pool.pinned_blocks()));
     }
+    const std::int64_t most = scene.manager.config().prefix_cache.most_pinned;
+    if (most > 0 && pinned > most) {
+        return found(Invariant::P2, text(pinned, " blocks are pinned, at most ", most, " may be"));
+    }
     for (std::uint32_t i = 0; i <= pool.blocks(); ++i) {
         if (pool.refs(BlockId{i}) != appearances[i]) {
             return found(Invariant::P2, text("block ", i, " has ", pool.refs(BlockId{i}), " references and stands in ",
@@ -100,8 +105,10 @@ Found find_P2(const Scene& scene) {
 
 Found find_P3(const Scene& scene) {
     const BlockPool& pool = scene.manager.pool();
+    const bool caches = scene.manager.config().prefix_cache.enabled;
     std::vector<bool> queued(pool.blocks() + std::size_t{1});
     std::int64_t length = 0;
+    BlockId before = null_block;  // of those that have a place: with the cache on the others join in front
     for (BlockId at = pool.next_idle(null_block); at != null_block; at = pool.next_idle(at)) {
         const std::uint32_t i = to_index(at);
         if (i > pool.blocks()) {
@@ -115,6 +122,15 @@ Found find_P3(const Scene& scene) {
         }
         queued[i] = true;
         ++length;
+        if (caches && pool.content(at) == no_content) {
+            continue;
+        }
+        const auto place = [&](BlockId block) { return std::pair(pool.rank(block), pool.idle_since(block)); };
+        if (before != null_block && place(at) < place(before)) {
+            return found(Invariant::P3, text("block ", i, " is queued behind block ", to_index(before),
+                                             ", and has a lower rank or is idle for longer"));
+        }
+        before = at;
     }
     for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
         const bool is_due = is_idle(pool.state(BlockId{i})) && pool.pins(BlockId{i}) == 0;

@@ -35,7 +35,7 @@ constexpr std::string_view sentence(Invariant invariant) noexcept {
     switch (invariant) {
         case Invariant::P1: return "every block is exactly one of free, cached, live, fenced, and the counters say so";
         case Invariant::P2: return "the references of a block are its appearances in all tables";
-        case Invariant::P3: return "the queue holds exactly the free and cached blocks, each once";
+        case Invariant::P3: return "the queue holds exactly the free and cached blocks, each once, in their order";
         case Invariant::T1:
             return "every position from the first resident one to the end has a block, and no block "
                    "stands twice in a table";

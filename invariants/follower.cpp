@@ -47,6 +47,7 @@ Found Follower::admitted(Name name, SequenceHandle handle, const Scope& scope, s
     start(record, name, handle, number_of(scope), rules_);
     record.extra = std::move(extra);
     adopt(record, tokens, cut);
+    record.own_from = cut;
     if (step.cells == 0) {
         return std::nullopt;
     }

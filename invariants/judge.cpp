@@ -2,6 +2,7 @@
 #include <kvpane/invariants/judge.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <kvpane/invariants/text.h>
 
@@ -20,6 +21,22 @@ bool is_touched(const Operation& operation, Name name) {
 
 // Prompts beyond it are admitted without looking for their longest hit: that costs the square of their length.
 constexpr Length longest_searched = 2048;
+
+// Whether the operation, where it succeeds, leaves a state that will behave in another way.
+bool always_changes(const Operation& operation) {
+    switch (operation.verb) {
+        case Verb::commit: return !operation.tokens.empty();
+        case Verb::admit:
+        case Verb::reserve:
+        case Verb::append:
+        case Verb::append_batch:
+        case Verb::fork:
+        case Verb::release:
+        case Verb::step_begin:
+        case Verb::step_end: return true;
+        default: return false;
+    }
+}
 
 bool changes_nothing(Verb verb) { return verb == Verb::plan || verb == Verb::probe || verb == Verb::check; }
 
@@ -46,6 +63,8 @@ void Judge::before(const Operation& operation, Driver& driver, Depth depth) {
     forecast_ = forecast(operation, known(), driver.manager(), follower_.rules(), longest_hit_);
     if (twin_ != nullptr) {
         fences_.before(driver.manager().pool());
+        queue_.before(driver.manager(), driver.handle(operation.sequence));
+        note_hits(operation, driver);
     }
 }
 
@@ -62,9 +81,16 @@ Found Judge::after(const Operation& operation, const Outcome& outcome, const Dri
         if (auto finding = find_F2(operation, outcome, driver.manager())) {
             return finding;
         }
+        if (auto finding = find_blind_digest(operation, outcome, driver.manager())) {
+            return finding;
+        }
     }
     Found fence = twin_ != nullptr ? find_wrong_fence(operation, outcome, driver.manager().pool()) : std::nullopt;
+    Found order = twin_ != nullptr ? find_wrong_order(operation, outcome, driver) : std::nullopt;
     if (!outcome.error) {
+        if (auto finding = find_forgotten_hit(operation, driver.manager())) {
+            return finding;
+        }
         if (auto finding = follow(operation, outcome, driver)) {
             return finding;
         }
@@ -75,8 +101,11 @@ Found Judge::after(const Operation& operation, const Outcome& outcome, const Dri
     } else if (depth == Depth::touched) {
         finding = audit_touched(operation, driver.manager());
     }
-    if (finding || fence) {
-        return finding ? finding : fence;
+    if (!finding) {
+        finding = fence ? fence : order ? order : find_wrong_event_order(operation, outcome, driver);
+    }
+    if (finding) {
+        return finding;
     }
     return twin_ != nullptr ? find_A2(operation, outcome, driver) : std::nullopt;
 }
@@ -147,6 +176,17 @@ Found Judge::find_wrong_fence(const Operation& operation, const Outcome& outcome
     return std::nullopt;
 }
 
+// P3: the queue gives and takes in the order that the contract says.
+Found Judge::find_wrong_order(const Operation& operation, const Outcome& outcome, const Driver& driver) {
+    if (outcome.error) {
+        return std::nullopt;  // then F2 looks
+    }
+    if (auto what = queue_.wrong_order(driver.manager(), operation, outcome, driver.handle(operation.sequence))) {
+        return Finding{Invariant::P3, std::move(*what)};
+    }
+    return std::nullopt;
+}
+
 // X2: a hit is the longest prefix that reads back as the request's own tokens, and leaves one token to compute.
 Found Judge::find_X2(const Operation& operation, const Outcome& outcome) const {
     if (outcome.error || operation.verb == Verb::plan || !longest_hit_ || outcome.cached_tokens == *longest_hit_) {
@@ -169,6 +209,72 @@ Found Judge::audit_index(const Manager& manager) {
     return finding ? finding : events_.compare(seen);
 }
 
+void Judge::note_hits(const Operation& operation, const Driver& driver) {
+    hits_.clear();
+    if (operation.verb != Verb::release || !driver.is_alive(operation.sequence)) {
+        return;
+    }
+    const Manager& manager = driver.manager();
+    const Length hits = follower_.record(operation.sequence).own_from / manager.config().block_size;
+    for (std::uint32_t group = 0; group < manager.groups(); ++group) {
+        const TableView table = *manager.table(driver.handle(operation.sequence), GroupId{group});
+        for (std::uint32_t entry = 0; entry < std::min(hits, Length{table.size}); ++entry) {
+            if (manager.pool().content(table[entry]) != no_content) {
+                hits_.push_back(table[entry]);
+            }
+        }
+    }
+}
+
+// X3: a sequence that ends takes nothing out of the index that it did not fill itself.
+Found Judge::find_forgotten_hit(const Operation& operation, const Manager& manager) const {
+    for (const BlockId block : hits_) {
+        if (manager.pool().content(block) == no_content) {
+            return Finding{Invariant::X3, text("block ", to_index(block), " was hit by ", label(operation.sequence),
+                                               ", and leaves the index with it")};
+        }
+    }
+    return std::nullopt;
+}
+
+// X3: a batch commits in its order, so what its sequences complete is stored in that order.
+Found Judge::find_wrong_event_order(const Operation& operation, const Outcome& outcome, const Driver& driver) {
+    const Manager& manager = driver.manager();
+    const PrefixIndex* index = manager.index();
+    if (index == nullptr || operation.verb != Verb::append_batch || outcome.error) {
+        return std::nullopt;
+    }
+    using Key = std::pair<std::uint64_t, GroupId>;
+    std::vector<Key> due;
+    for (const Name name : operation.sequences) {
+        const SequenceHandle handle = driver.handle(name);
+        const Length length = manager.length(handle).value();
+        for (std::uint32_t group = 0; group < manager.groups() && length % manager.config().block_size == 0; ++group) {
+            const TableView table = *manager.table(handle, GroupId{group});
+            const ContentId content = manager.pool().content(table[table.size - std::size_t{1}]);
+            if (content != no_content) {
+                due.emplace_back(index->tree().serial(content), GroupId{group});
+            }
+        }
+    }
+    const CacheEvents& events = index->events();
+    const auto emitted = static_cast<std::uint64_t>(outcome.events.stored + outcome.events.removed);
+    auto latest = due.begin();
+    for (std::uint64_t number = std::max(events.first(), events.next() - emitted); number < events.next(); ++number) {
+        const CacheEvent event = events.read(number);
+        const auto at = std::ranges::find(due, Key(event.content, event.group));
+        if (event.kind != CacheEvent::Kind::stored || at == due.end()) {
+            continue;  // a window has dropped its block already
+        }
+        if (at < latest) {
+            return Finding{Invariant::X3, text("event ", number, " is about a sequence that stands in the batch before "
+                                               "that of the event before it")};
+        }
+        latest = at;
+    }
+    return std::nullopt;
+}
+
 // F2: a failed operation changes nothing. Nor does one that only asks.
 Found Judge::find_F2(const Operation& operation, const Outcome& outcome, const Manager& manager) const {
     if (!outcome.error && !changes_nothing(operation.verb)) {
@@ -180,6 +286,15 @@ Found Judge::find_F2(const Operation& operation, const Outcome& outcome, const M
     }
     return Finding{Invariant::F2, text("the operation ended with ", spelled(outcome.error),
                                        " and the digest went from ", digest_before_, " to ", digest)};
+}
+
+// A2, F2: both rest on the digest, so it must tell states apart.
+Found Judge::find_blind_digest(const Operation& operation, const Outcome& outcome, const Manager& manager) const {
+    if (outcome.error || !always_changes(operation) || manager.digest() != digest_before_) {
+        return std::nullopt;
+    }
+    return Finding{Invariant::A2,
+                   text("the operation changed the state, and the digest is ", digest_before_, " still")};
 }
 
 // A1: what an operation takes is what its plan said, and what the contract says.
@@ -200,6 +315,12 @@ Found Judge::find_A1(const Operation& operation, const Outcome& outcome, const M
         (taken != foresight_->plan.blocks_needed || copies != foresight_->plan.copies)) {
         return differs(text("the plan said ", foresight_->plan.blocks_needed, " blocks and ", foresight_->plan.copies,
                             " copies, the operation took ", taken, " and ", copies));
+    }
+    const std::int64_t idle = manager.pool().idle_blocks();
+    if (operation.verb == Verb::admit && !outcome.error && manager.sequences() > 1 &&
+        idle < manager.config().watermark) {
+        return differs(text("it was admitted, and of the ", manager.config().watermark, " blocks of the watermark ",
+                            idle, " are left"));
     }
     const bool is_counted = forecast_.taking && !forecast_.is_too_long;
     if (foresight_ && is_counted && foresight_->plan.blocks_needed != forecast_.taking->blocks) {
@@ -270,7 +391,8 @@ Found Judge::audit(const Driver& driver, const Operation* last) {
             return finding;
         }
     }
-    return audit_index(manager);
+    auto finding = find_wrong_exports(look);
+    return finding ? finding : audit_index(manager);
 }
 
 CheckedManager::WindowContents Judge::window(Name name, GroupId group, const Manager& manager) const {

@@ -17,6 +17,7 @@
 #include <kvpane/invariants/follower.h>
 #include <kvpane/invariants/forecast.h>
 #include <kvpane/invariants/operation.h>
+#include <kvpane/invariants/queue_watch.h>
 
 namespace kvpane::invariants {
 
@@ -31,8 +32,8 @@ enum class Depth : std::uint8_t {
 // operation itself, after(). What it compares with is the Follower's: shadow cells and histories.
 class Judge {
 public:
-    // With `has_twin` a second Manager receives the same calls and must stay equal (A2), and fences are watched; then
-    // every operation is looked at in full depth.
+    // With `has_twin` a second Manager receives the same calls and must stay equal (A2), and fences and the order of the
+    // queue are watched; then every operation is looked at in full depth.
     // Throws std::invalid_argument when the shadow would be too large.
     Judge(const Config& config, bool has_twin);
 
@@ -58,9 +59,14 @@ private:
     // The comparisons of after(), each one invariant.
     Found find_F2(const Operation& operation, const Outcome& outcome, const Manager& manager) const;
     Found find_A1(const Operation& operation, const Outcome& outcome, const Manager& manager) const;
+    Found find_blind_digest(const Operation& operation, const Outcome& outcome, const Manager& manager) const;
     Found find_A2(const Operation& operation, const Outcome& outcome, const Driver& driver);
     Found find_X2(const Operation& operation, const Outcome& outcome) const;
     Found find_wrong_fence(const Operation& operation, const Outcome& outcome, const BlockPool& pool);
+    Found find_wrong_order(const Operation& operation, const Outcome& outcome, const Driver& driver);
+    void note_hits(const Operation& operation, const Driver& driver);
+    Found find_forgotten_hit(const Operation& operation, const Manager& manager) const;
+    static Found find_wrong_event_order(const Operation& operation, const Outcome& outcome, const Driver& driver);
     Found audit_index(const Manager& manager);
     Found audit_touched(const Operation& operation, const Manager& manager) const;
 
@@ -75,6 +81,7 @@ private:
     IndexWatch events_;
     std::unique_ptr<Driver> twin_;  // null without
     FenceWatch fences_;
+    QueueWatch queue_;
 
     // Between before() and after().
     std::uint64_t digest_before_ = 0;
@@ -82,6 +89,7 @@ private:
     std::optional<Driver::Foresight> foresight_;
     std::optional<Length> longest_hit_;  // admit, probe: what the hit must be
     Forecast forecast_;
+    std::vector<BlockId> hits_;  // release: indexed blocks that the sequence did not fill itself
 };
 
 }  // namespace kvpane::invariants

@@ -80,6 +80,7 @@ void start(Record& record, Name name, SequenceHandle handle, std::uint32_t scope
     }
     record.just_committed = false;
     record.length_at_reserve = 0;
+    record.own_from = 0;
 }
 
 void start_fork(Record& child, const Record& parent, Name name, SequenceHandle handle, Length length) {
@@ -87,6 +88,7 @@ void start_fork(Record& child, const Record& parent, Name name, SequenceHandle h
     child.name = name;
     child.handle = handle;
     child.just_committed = parent.just_committed && length == parent.length();
+    child.own_from = length;
     cut(child, length);
 }
 
@@ -99,6 +101,7 @@ void add_token(Record& record, Token token) {
 void cut(Record& record, Length length) {
     record.history.resize(static_cast<std::size_t>(length));
     record.length_at_reserve = std::min(record.length_at_reserve, length);
+    record.own_from = std::min(record.own_from, length);
     for (Record::Group& group : record.groups) {
         group.reserved.clear();
         group.holding.cut(length);

@@ -42,6 +42,7 @@ struct Record {
     // Right after a commit the last W cells are held; otherwise only what the next query sees.
     bool just_committed = false;
     Length length_at_reserve = 0;  // committed tokens when cells were last reserved
+    Length own_from = 0;           // what stands before it was hit or inherited
 
     Length length() const noexcept { return static_cast<Length>(history.size()); }
     Length reserved() const noexcept { return static_cast<Length>(groups.front().reserved.size()); }

@@ -80,7 +80,8 @@ struct Sharing {
     std::uint32_t tenants = 1;           // scopes that the prompts come from: equal tokens, nothing in common
     std::uint32_t priorities = 1;        // priorities 0..priorities-1
     std::uint32_t priority_steps = 0;  // a priority lasts so many ended device steps at most, or for ever; 0 = for ever
-    Token alphabet = 0;                // every token is one of 0..alphabet-1; 0 = any token
+    std::int64_t pictures_percent = 0;  // of the new prompts, one of `count` included: some tokens stand for a picture
+    Token alphabet = 0;                 // every token is one of 0..alphabet-1; 0 = any token
 };
 
 struct StressConfig {

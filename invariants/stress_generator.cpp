@@ -297,6 +297,7 @@ void StressGenerator::build_unpin() {
     std::swap(pins_[random_.below(pins_.size())], pins_.back());
     operation_.tokens = pins_.back().tokens;
     operation_.scope = pins_.back().scope;
+    operation_.extra = pins_.back().extra;
 }
 
 // The sequence's next tokens: those of its prompt that are still to come, then new ones.

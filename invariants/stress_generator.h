@@ -82,6 +82,7 @@ private:
     struct Pin {
         std::vector<Token> tokens;
         Scope scope;
+        std::vector<ExternalContent> extra;
     };
 
     PromptSource prompts_;

@@ -27,6 +27,17 @@ Scope scope_of(std::uint32_t tenant) {
     return scope;
 }
 
+// What of it lies within the first `length` tokens.
+std::vector<ExternalContent> clipped(const std::vector<ExternalContent>& extra, Length length) {
+    std::vector<ExternalContent> out;
+    for (const ExternalContent& piece : extra) {
+        if (piece.at < length) {
+            out.push_back({piece.at, std::min(piece.count, length - piece.at), piece.id});
+        }
+    }
+    return out;
+}
+
 std::span<const Token> behind(const std::vector<Token>& tokens, Length from) noexcept {
     return std::span(tokens).subspan(std::min(tokens.size(), static_cast<std::size_t>(from)));
 }
@@ -64,6 +75,7 @@ Token PromptSource::token(Random& random) const noexcept {
 void PromptSource::draw(Operation& operation, Random& random) {
     std::vector<Token>& tokens = operation.tokens;
     tokens.clear();
+    extra_.clear();
     tenant_ = sharing_.tenants > 1 ? static_cast<std::uint32_t>(random.below(sharing_.tenants)) : 0;
     if (shares_) {
         const auto drawn = static_cast<std::int64_t>(random.below(100));
@@ -77,11 +89,15 @@ void PromptSource::draw(Operation& operation, Random& random) {
         } else if (drawn < shared && ranks_) {
             tokens = prefixes_[ranks_->draw(random)];
             add_new(tokens, at_least_one(prompt_, random), random);
+            add_picture(tokens.size(), random);
         }
     }
     if (tokens.empty()) {
         add_new(tokens, at_least_one(prompt_, random), random);
+        add_picture(tokens.size(), random);
     }
+    extra_ = clipped(extra_, static_cast<Length>(tokens.size()));
+    operation.extra = extra_;
     operation.scope = scopes_[tenant_];
     operation.priority = sharing_.priorities > 1 ? static_cast<std::int64_t>(random.below(sharing_.priorities)) : 0;
     operation.priority_steps =
@@ -92,9 +108,11 @@ void PromptSource::draw_pin(Operation& operation, Random& random) {
     draw(operation, random);
     if (ranks_ && random.below(2) == 0) {
         operation.tokens = prefixes_[ranks_->draw(random)];
+        operation.extra = clipped(operation.extra, static_cast<Length>(operation.tokens.size()));
     } else if (const History* history = known(random)) {
         operation.tokens = history->tokens;
         operation.scope = scopes_[history->tenant];
+        operation.extra = clipped(history->extra, static_cast<Length>(history->tokens.size()));
     }
 }
 
@@ -106,6 +124,7 @@ void PromptSource::born(Name name, std::span<const Token> prompt) {
     if (shares_) {
         living_[name].tokens.assign(prompt.begin(), prompt.end());
         living_[name].tenant = tenant_;
+        living_[name].extra = extra_;
     }
 }
 
@@ -166,6 +185,7 @@ void PromptSource::next_turn(std::vector<Token>& tokens, Random& random) {
         return;
     }
     tokens = history->tokens;
+    extra_ = history->extra;
     tenant_ = random.below(4) == 0 ? tenant_ : history->tenant;
     if (random.below(8) != 0) {
         add_new(tokens, at_least_one(chunk_, random), random);
@@ -179,12 +199,25 @@ void PromptSource::edit(std::vector<Token>& tokens, Random& random) {
         return;
     }
     tokens = history->tokens;
+    extra_ = history->extra;
     tenant_ = history->tenant;
     Token& edited = tokens[random.below(tokens.size())];
     const Token before = edited;
     while (edited == before && sharing_.alphabet != 1) {
         edited = token(random);
     }
+}
+
+// One of a few pictures at one of a few places, so that equal tokens come with equal and with other pictures.
+void PromptSource::add_picture(std::size_t tokens, Random& random) {
+    constexpr std::uint64_t pictures = 3;
+    constexpr std::uint64_t places = 4;
+    if (sharing_.pictures_percent == 0 || !random.chance(sharing_.pictures_percent)) {
+        return;
+    }
+    const std::uint64_t at = random.below(std::min<std::uint64_t>(places, tokens));
+    const std::uint64_t count = 1 + random.below(tokens - at);
+    extra_.push_back({static_cast<Length>(at), static_cast<Length>(count), std::to_string(random.below(pictures))});
 }
 
 void PromptSource::add_new(std::vector<Token>& tokens, Length count, Random& random) const {

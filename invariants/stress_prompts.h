@@ -26,7 +26,7 @@ public:
 
     Token token(Random& random) const noexcept;
 
-    // A prompt: its tokens, scope, priority and how long that lasts.
+    // A prompt: its tokens, scope, external content, priority and how long that lasts.
     void draw(Operation& operation, Random& random);
 
     // Something that may well be cached, to be pinned: a shared prefix, a known history, or else as draw().
@@ -46,12 +46,14 @@ private:
     struct History {
         std::vector<Token> tokens;
         std::uint32_t tenant = 0;
+        std::vector<ExternalContent> extra;  // of the prompt
     };
 
     const History* known(Random& random) const;
     bool comes_back(std::size_t length) const noexcept;
     void next_turn(std::vector<Token>& tokens, Random& random);
     void edit(std::vector<Token>& tokens, Random& random);
+    void add_picture(std::size_t tokens, Random& random);
     void add_new(std::vector<Token>& tokens, Length count, Random& random) const;
     Length at_least_one(const LengthSampler& sampler, Random& random) const;
 
@@ -65,7 +67,8 @@ private:
     std::vector<History> living_;  // by name; the tokens still planned included
     std::vector<History> ended_;   // [remembered] the latest, a ring
     std::size_t oldest_ = 0;
-    std::uint32_t tenant_ = 0;  // of the latest draw
+    std::uint32_t tenant_ = 0;  // of the latest draw, as the next one
+    std::vector<ExternalContent> extra_;
 };
 
 }  // namespace kvpane::invariants

@@ -253,6 +253,7 @@ void blank(Operation& operation) noexcept {
     operation.at.reset();
     operation.blocks.clear();
     operation.scope = {};
+    operation.extra.clear();
     operation.priority = 0;
     operation.priority_steps = 0;
     operation.count = 0;

@@ -141,7 +141,7 @@ void StressGenerator::remember(const Outcome& outcome, WindowPhases& phases) {
         case Verb::release: prompts_.ended(name, crowd_[name].length); return crowd_.ended(name);
         case Verb::step_begin: open_steps_.push_back(operation_.step); return;
         case Verb::step_end: std::erase(open_steps_, operation_.step); return;
-        case Verb::pin: pins_.push_back({operation_.tokens, operation_.scope}); return;
+        case Verb::pin: pins_.push_back({operation_.tokens, operation_.scope, operation_.extra}); return;
         case Verb::unpin: pins_.pop_back(); return;
         default: return;  // nothing that a sequence is made of has changed
     }

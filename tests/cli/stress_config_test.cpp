@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(every_key_arrives) {
         "[workload.mix]\nadmit = 60\nreserve = 35\nreset_cache = 5\n" +
         prompt +
         "[workload.prefixes]\ncount = 3\nzipf = 1.25\nshared_percent = 41\nreturning_percent = 22\n"
-        "edited_percent = 13\nforget_percent = 14\nremembered = 15\ntenants = 6\npriorities = 7\nalphabet = 18\n"
+        "edited_percent = 13\nforget_percent = 14\nremembered = 15\ntenants = 6\npriorities = 7\npictures_percent = 19\nalphabet = 18\n"
         "priority_steps = 8\n"
         "[workload.prefixes.length]\ndistribution = \"edges\"\nmin = 4\nmax = 19\n"
         "[workload.chunk]\ndistribution = \"edges\"\nmin = 2\nmax = 8\n"
@@ -109,6 +109,7 @@ BOOST_AUTO_TEST_CASE(every_key_arrives) {
     BOOST_TEST(sharing.tenants == 6U);
     BOOST_TEST(sharing.priorities == 7U);
     BOOST_TEST(sharing.priority_steps == 8U);
+    BOOST_TEST(sharing.pictures_percent == 19);
     BOOST_TEST(sharing.alphabet == 18);
     BOOST_TEST((sharing.length.kind == LengthDistribution::Kind::edges));
     BOOST_TEST(sharing.length.max == 19);

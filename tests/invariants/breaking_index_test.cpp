@@ -3,6 +3,7 @@
 #include "invariants/breaking.h"
 
 #include <string>
+#include <utility>
 
 #include "support/cache.h"
 
@@ -185,6 +186,29 @@ BOOST_AUTO_TEST_CASE(breaking_X3_a_removal_that_was_never_emitted) {
     broken.expect(Invariant::X3, "the events say that 2 contents are stored, the blocks hold 1");
 }
 
+BOOST_AUTO_TEST_CASE(breaking_X3_a_batch_that_is_stored_the_other_way_round) {
+    Broken broken(caching(2, 8));
+    broken.run(admit(0, {1}));
+    broken.run(admit(1, {3}));
+    Tamper::apply(broken.checked, append_batch({0, 1}, {2, 4}), no_fault, [&] {
+        std::swap(Tamper::event(broken.kv(), 1).content, Tamper::event(broken.kv(), 2).content);
+        for (std::size_t offset = 0; offset < 2; ++offset) {
+            std::swap(Tamper::event_token(broken.kv(), 1, offset), Tamper::event_token(broken.kv(), 2, offset));
+        }
+    });
+    broken.expect(Invariant::X3,
+                  "event 2 is about a sequence that stands in the batch before that of the event before it");
+}
+
+BOOST_AUTO_TEST_CASE(breaking_X3_a_hit_that_is_forgotten_with_the_sequence_that_hit_it) {
+    Cached broken;
+    broken.run(admit(1, {1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    Operation forgetting = release(1);
+    forgetting.keep_cached = false;
+    Tamper::apply(broken.checked, forgetting, no_fault, [&] { Tamper::withdraw(broken.kv(), BlockId{1}); });
+    broken.expect(Invariant::X3, "block 1 was hit by sequence #1, and leaves the index with it");
+}
+
 BOOST_AUTO_TEST_CASE(breaking_X3_an_event_that_was_emitted_twice) {
     Cached broken;
     CacheEvents& events = Tamper::events(broken.kv());
@@ -244,6 +268,15 @@ BOOST_AUTO_TEST_CASE(breaking_P3_a_pinned_block_in_the_queue) {
     Tamper::pins(broken.kv(), BlockId{1}) = 1;
     Tamper::pinned_counter(broken.kv()) = 1;
     broken.audit_expects(Invariant::P3, "block 1 is pinned and queued");
+}
+
+BOOST_AUTO_TEST_CASE(breaking_P2_more_pins_than_there_may_be) {
+    Config config = caching(4, 8);
+    config.prefix_cache.most_pinned = 1;
+    Cached broken(config);
+    broken.run(pin({1, 2, 3, 4}));
+    Tamper::pool(broken.kv()).pin(BlockId{2});
+    broken.audit_expects(Invariant::P2, "2 blocks are pinned, at most 1 may be");
 }
 
 BOOST_AUTO_TEST_CASE(breaking_P3_a_block_that_lost_its_pin_and_is_in_no_queue) {

@@ -78,6 +78,23 @@ BOOST_AUTO_TEST_CASE(breaking_A1_a_success_that_the_contract_refuses) {
     BOOST_TEST((broken.checked.violation()->due == Error::unknown_sequence));
 }
 
+BOOST_AUTO_TEST_CASE(breaking_A1_an_admission_into_the_watermark) {
+    Config config = plain(4, 5);
+    config.watermark = 2;
+    Broken broken(config);
+    broken.run(admit(0, {1, 2, 3}));
+    Tamper::apply(broken.checked, admit(1, {4, 5, 6, 7, 8}), no_fault, [&] { Tamper::pool(broken.kv()).take(); });
+    broken.expect(Invariant::A1, "it was admitted, and of the 2 blocks of the watermark 1 are left");
+}
+
+BOOST_AUTO_TEST_CASE(breaking_A2_a_digest_that_does_not_see_a_change) {
+    Broken broken(plain(4, 8));
+    broken.run(admit(0, {1, 2, 3}));
+    const auto undo = [&] { BOOST_TEST(Tamper::pool(broken.kv()).step_end(StepId{1}).has_value()); };
+    Tamper::apply(broken.checked, step_begin(1), no_fault, undo);
+    broken.expect(Invariant::A2, "the operation changed the state, and the digest is ");
+}
+
 BOOST_AUTO_TEST_CASE(breaking_A2_a_twin_that_takes_its_blocks_in_another_order) {
     Broken broken(plain(4, 8));
     broken.run(admit(0, {1, 2, 3}));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include <kvpane/invariants/stress_prompts.h>
 
@@ -207,6 +208,23 @@ BOOST_AUTO_TEST_CASE(what_is_left_of_a_prompt_is_planned_until_it_is_cut_off) {
     source.prompts.cut(1, 7);
     BOOST_TEST(planned(1, 6) == (Tokens{7}), boost::test_tools::per_element());
     BOOST_TEST(planned(1, 7).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_picture_lies_within_its_prompt_and_comes_back_with_it) {
+    Source source({.returning_percent = 50, .pictures_percent = 100});
+    std::set<std::string> seen;
+    for (int i = 0; i < 100; ++i) {
+        const Operation prompt = source.draw();
+        BOOST_TEST_REQUIRE(prompt.extra.size() == 1U);
+        const ExternalContent& picture = prompt.extra.front();
+        BOOST_TEST(picture.at >= 0);
+        BOOST_TEST(picture.count >= 1);
+        BOOST_TEST(picture.at + picture.count <= static_cast<Length>(prompt.tokens.size()));
+        seen.insert(picture.id);
+        source.prompts.born(0, prompt.tokens);
+        source.prompts.ended(0, picture.at + 1);  // cuts it short
+    }
+    BOOST_TEST((seen == std::set<std::string>{"0", "1", "2"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_small_alphabet_repeats_its_tokens) {

@@ -23,6 +23,7 @@ struct Tamper {
     static std::uint32_t& refs(Manager& kv, BlockId block) { return kv.pool_.at(block).refs; }
     static ContentId& content(Manager& kv, BlockId block) { return kv.pool_.at(block).content; }
     static BlockId& next(Manager& kv, BlockId block) { return kv.pool_.at(block).next; }
+    static std::uint64_t& idle_since(Manager& kv, BlockId block) { return kv.pool_.idle_since_[to_index(block)]; }
     static BlockId fence_sentinel(Manager& kv) { return kv.pool_.fence_; }
     static std::uint32_t& pins(Manager& kv, BlockId block) { return kv.pool_.pins_[to_index(block)]; }
     static std::uint32_t& pinned_counter(Manager& kv) { return kv.pool_.pinned_; }
