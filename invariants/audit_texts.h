@@ -36,6 +36,11 @@ struct AuditText {
 // until a sequence begins.
 class AuditTexts {
 public:
+    explicit AuditTexts(std::int64_t most_tokens) : most_tokens_(most_tokens) {}
+
+    // Tokens of all living sequences that can be kept; whoever adds some looks first.
+    std::int64_t most_tokens() const noexcept { return most_tokens_; }
+
     // Null when no sequence of this label is alive.
     const AuditText* living(const std::string& label) const;
 
@@ -72,6 +77,7 @@ private:
     std::unordered_map<std::string, Name> names_;
     std::map<Scope, std::uint32_t> scopes_;
     std::vector<Scope> scope_parts_;
+    std::int64_t most_tokens_;
     std::int64_t tokens_ = 0;
     std::uint64_t unknown_pasts_ = 0;
 };

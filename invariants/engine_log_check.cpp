@@ -169,9 +169,9 @@ private:
     }
 
     Refused too_many_tokens(const char* field, std::size_t more) const {
-        return static_cast<std::int64_t>(more) <= TableAudit::most_tokens - texts_.tokens()
+        return static_cast<std::int64_t>(more) <= texts_.most_tokens() - texts_.tokens()
                    ? Refused{}
-                   : refuse(field, text("the living sequences have more than ", TableAudit::most_tokens,
+                   : refuse(field, text("the living sequences have more than ", texts_.most_tokens(),
                                         " tokens, which is all that can be kept"));
     }
 

@@ -11,7 +11,8 @@ namespace kvpane::invariants {
 
 namespace log = engine_log;
 
-TableAudit::TableAudit(log::Header header) : header_(std::move(header)), memory_(header_.block_size) {}
+TableAudit::TableAudit(log::Header header, std::int64_t most_tokens)
+    : header_(std::move(header)), memory_(header_.block_size), texts_(most_tokens) {}
 
 std::optional<AuditFinding> TableAudit::follow(const log::Event& event, std::int64_t line) {
     line_ = line;

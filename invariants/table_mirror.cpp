@@ -17,16 +17,14 @@ TableMirror::Table& TableMirror::table(Name name, std::uint32_t group) {
 
 void TableMirror::update(Name name, std::uint32_t group, const TableView& now) {
     Table& seen = table(name, group);
-    const bool is_same_shape = seen.ids.size() == now.size && seen.first == now.run_begin;
-    if (is_same_shape && (now.size == 0 || seen.ids.back() == now[now.size - 1])) {
-        return;
-    }
+    const bool only_grows = seen.first == now.run_begin && seen.ids.size() <= now.size;
+    const std::size_t from = only_grows && !seen.ids.empty() ? seen.ids.size() - 1 : 0;
     for (std::size_t entry = now.size; entry < seen.ids.size(); ++entry) {
         change(seen.ids[entry], null_block);
     }
     seen.ids.resize(now.size);
     seen.first = now.run_begin;
-    for (std::size_t entry = 0; entry < now.size; ++entry) {
+    for (std::size_t entry = from; entry < now.size; ++entry) {
         change(seen.ids[entry], now[entry]);
     }
 }

@@ -17,7 +17,7 @@ public:
     TableMirror(std::uint32_t blocks, std::uint32_t groups) : refs_(blocks + std::size_t{1}), groups_(groups) {}
 
     // Takes over what a table of the sequence is now.
-    // COST O(1) while its size, beginning and last block stay, else O(entries).
+    // COST O(entries), of a table that only grew behind its last block O(1) for each new one.
     void update(Name name, std::uint32_t group, const TableView& now);
 
     // The sequence has ended.

@@ -4,7 +4,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
@@ -17,6 +16,7 @@
 #include <kvpane/invariants/random.h>
 
 #include "support/kv.h"
+#include "support/runs.h"
 #include "support/seed.h"
 #include "support/tamper.h"
 
@@ -42,17 +42,14 @@ Config with_cache(Config config, Granularity granularity = Granularity::block) {
     return config;
 }
 
-// Under a checker that makes everything 50 times slower the first of the small ones must do.
-bool is_short() {
-    const char* runs = std::getenv("KVPANE_RUNS");
-    return runs != nullptr && std::string(runs) == "short";
-}
+// Then the first of the small ones must do.
+const bool is_short = testing::runs_wanted() == testing::Runs::short_;
 
 // Small enough to be explored without renaming, each with another part of the Manager in it.
 std::vector<ExploreConfig> small_ones() {
     std::vector<ExploreConfig> configs;
     configs.push_back(exploration(plain(2, 2), 3));
-    if (is_short()) {
+    if (is_short) {
         return configs;
     }
     configs.push_back(exploration(windowed(1, 3, 2), 3));
@@ -123,7 +120,7 @@ BOOST_AUTO_TEST_CASE(equal_names_behave_alike_and_renaming_loses_no_class_of_sta
 }
 
 BOOST_AUTO_TEST_CASE(two_threads_find_what_one_finds) {
-    ExploreConfig config = exploration(with_cache(windowed(2, is_short() ? 2 : 3, 2)), 3);
+    ExploreConfig config = exploration(with_cache(windowed(2, is_short ? 2 : 3, 2)), 3);
     config.reserve = 1;
     const ExploreReport one = explore(config);
     config.threads = 2;
@@ -137,7 +134,7 @@ BOOST_AUTO_TEST_CASE(two_threads_find_what_one_finds) {
 }
 
 BOOST_AUTO_TEST_CASE(a_hash_that_says_nothing_changes_no_state) {
-    ExploreConfig config = exploration(with_cache(plain(2, 2), Granularity::token), is_short() ? 2 : 3);
+    ExploreConfig config = exploration(with_cache(plain(2, 2), Granularity::token), is_short ? 2 : 3);
     config.reserve = 1;
     const ExploreReport usual = explore(config);
     config.manager.prefix_cache.constant_hash = true;
@@ -159,7 +156,7 @@ BOOST_AUTO_TEST_CASE(random_walks_never_leave_what_was_explored) {
         World world(config, setting);
         std::vector<Move> moves;
         std::int64_t unknown = 0;
-        for (int i = 0; i < (is_short() ? 1'000 : 20'000); ++i) {
+        for (int i = 0; i < (is_short ? 1'000 : 20'000); ++i) {
             list_moves(config, setting, world, moves);
             const Move move = moves[random.below(moves.size())];
             const Result result = world.apply(move);

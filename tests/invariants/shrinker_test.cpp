@@ -12,6 +12,7 @@
 #include "invariants/expect_sound.h"
 #include "invariants/journals.h"
 #include "invariants/operations.h"
+#include "support/runs.h"
 #include "support/seed.h"
 #include "support/tamper.h"
 
@@ -110,7 +111,8 @@ BOOST_AUTO_TEST_CASE(leaves_an_admission_and_a_fork_of_a_fork_that_counts_twice)
     BOOST_TEST(!shrunk.smallest.config.prefix_cache.enabled);
 }
 
-BOOST_AUTO_TEST_CASE(leaves_at_most_12_operations_of_runs_whose_failure_needs_several) {
+BOOST_AUTO_TEST_CASE(leaves_at_most_12_operations_of_runs_whose_failure_needs_several,
+                     *boost::unit_test::precondition(testing::has_time)) {
     const StillFails still_fails = breaking(Invariant::T4, append_behind_a_rewind_exchanges_blocks);
     int failing_runs = 0;
     for (std::uint64_t seed = testing::seed(); seed < testing::seed() + 4; ++seed) {

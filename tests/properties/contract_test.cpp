@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <boost/test/unit_test.hpp>
 
-#include <cstdlib>
 #include <iostream>
 #include <string>
 
 #include <rapidcheck.h>
 
 #include "properties/lockstep.h"
+#include "support/runs.h"
 
 namespace kvpane {
 
@@ -18,16 +18,6 @@ static void showValue(const Config& config, std::ostream& out) { out << testing:
 
 namespace kvpane::testing {
 namespace {
-
-// How much is tried: KVPANE_RUNS=long takes some minutes; KVPANE_RUNS=short is for programs under a checker that makes
-// them 10 to 50 times slower, and too little to meet every rare case.
-enum class Runs { short_, usual, long_ };
-
-Runs runs_wanted() {
-    const char* text = std::getenv("KVPANE_RUNS");
-    const std::string word = text == nullptr ? "" : text;
-    return word == "long" ? Runs::long_ : word == "short" ? Runs::short_ : Runs::usual;
-}
 
 rc::Gen<Op> any_op() {
     const auto kind = rc::gen::weightedElement<Kind>({
