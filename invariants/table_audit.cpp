@@ -11,8 +11,8 @@ namespace kvpane::invariants {
 
 namespace log = engine_log;
 
-TableAudit::TableAudit(log::Header header, std::int64_t most_tokens)
-    : header_(std::move(header)), memory_(header_.block_size), texts_(most_tokens) {}
+TableAudit::TableAudit(log::Header header, std::int64_t tokens_kept)
+    : header_(std::move(header)), memory_(header_.block_size), texts_(tokens_kept) {}
 
 std::optional<AuditFinding> TableAudit::follow(const log::Event& event, std::int64_t line) {
     line_ = line;

@@ -78,7 +78,7 @@ public:
     static constexpr std::int64_t most_tokens = std::int64_t{1} << 27U;  // 2 GiB of living histories
 
     // REQUIRES 1 <= block_size <= largest_block_size, 1 <= blocks <= most_blocks, one group or more.
-    explicit TableAudit(engine_log::Header header, std::int64_t most_tokens = TableAudit::most_tokens);
+    explicit TableAudit(engine_log::Header header, std::int64_t tokens_kept = most_tokens);
 
     // What is wrong with the event itself, here and now. COST O(its entries), more only when memory runs out.
     std::optional<Refusal> refusal(const engine_log::Event& event) const;

@@ -12,6 +12,8 @@
 #include <kvpane/invariants/scenario.h>
 #include <kvpane/invariants/stress.h>
 
+#include "support/runs.h"
+
 using namespace kvpane;
 using namespace kvpane::invariants;
 
@@ -48,7 +50,8 @@ BOOST_AUTO_TEST_CASE(every_scenario_passes_with_it) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(every_configuration_gives_the_same_tables_hits_and_events_with_it) {
+BOOST_AUTO_TEST_CASE(every_configuration_gives_the_same_tables_hits_and_events_with_it,
+                     *boost::unit_test::precondition(testing::has_time)) {
     for (const std::string& file : toml_files("configs")) {
         if (file.find("configs/explore/") != std::string::npos) {
             continue;  // no workloads: explorer_test.cpp explores with and without it
