@@ -11,6 +11,7 @@
 #include <kvpane/invariants/stress.h>
 #include <kvpane/invariants/stress_generator.h>
 
+#include "invariants/loads.h"
 #include "support/cache.h"
 #include "support/death.h"
 #include "support/seed.h"
@@ -39,32 +40,12 @@ struct Watched {
     Inspector inspector;
 };
 
-LengthDistribution between(Length min, Length max) { return {LengthDistribution::Kind::uniform, min, max, 1, 0, {}}; }
-
-// Every kind of operation in a pool that is often full.
+// Every kind of operation in a pool that is often full; a window of one cell comes on top.
 StressConfig load(Granularity granularity, WindowRelease release) {
-    StressConfig config;
-    config.manager = caching(4, 60);
+    StressConfig config = every_kind(seed(), 4000);
     config.manager.prefix_cache.granularity = granularity;
-    config.manager.prefix_cache.most_pinned = 10;
     config.manager.window_release = release;
-    config.manager.rewind_slack = 3;
-    config.manager.groups = {{"full", 0, 0}, {"swa", 9, 0}, {"sinks", 6, 5}, {"one", 1, 0}};
-    config.seed = seed();
-    config.steps = 4000;
-    config.check = CheckMode::off;
-    config.most_sequences = 12;
-    config.mix.percent = {12, 16, 11, 8, 7, 4, 7, 5, 7, 4, 3, 4, 2, 2, 2, 3, 2, 1};
-    config.prompt = between(1, 30);
-    config.chunk = between(1, 8);
-    config.draft = between(1, 6);
-    config.rewind = between(0, 6);
-    config.chunked_percent = 30;
-    config.fork_at_percent = 30;
-    config.longest = 60;
-    config.sharing = {.count = 3, .length = between(3, 20), .shared_percent = 40, .returning_percent = 20,
-                      .edited_percent = 10, .forget_percent = 20, .remembered = 8, .tenants = 2, .priorities = 2,
-                      .priority_steps = 3, .alphabet = 100};
+    config.manager.groups.push_back({"one", 1, 0});
     return config;
 }
 

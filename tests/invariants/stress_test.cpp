@@ -7,6 +7,7 @@
 #include <kvpane/invariants/stress_generator.h>
 
 #include "invariants/expect_sound.h"
+#include "invariants/loads.h"
 #include "support/kv.h"
 #include "support/seed.h"
 
@@ -16,41 +17,7 @@ namespace {
 
 using boost::test_tools::per_element;
 
-LengthDistribution between(Length min, Length max) { return {LengthDistribution::Kind::uniform, min, max, 1, 0, {}}; }
-
-// Every kind of operation on three kinds of groups, in a pool that is often full; prompts that share prefixes.
-StressConfig mixed() {
-    StressConfig config;
-    config.manager = testing::plain(4, 60);
-    config.manager.prefix_cache.enabled = true;
-    config.manager.prefix_cache.most_pinned = 10;
-    config.manager.rewind_slack = 3;
-    config.manager.groups = {{"full", 0, 0}, {"swa", 9, 0}, {"sinks", 6, 5}};
-    config.seed = testing::seed();
-    config.steps = 2000;
-    config.check = CheckMode::off;
-    config.most_sequences = 12;
-    config.mix.percent = {12, 16, 11, 8, 7, 4, 7, 5, 7, 4, 3, 4, 2, 2, 2, 3, 2, 1};
-    config.prompt = between(1, 30);
-    config.chunk = between(1, 8);
-    config.draft = between(1, 6);
-    config.rewind = between(0, 6);
-    config.chunked_percent = 30;
-    config.fork_at_percent = 30;
-    config.longest = 60;
-    config.sharing = {.count = 3,
-                      .length = between(3, 20),
-                      .shared_percent = 40,
-                      .returning_percent = 20,
-                      .edited_percent = 10,
-                      .forget_percent = 20,
-                      .remembered = 8,
-                      .tenants = 2,
-                      .priorities = 2,
-                      .priority_steps = 3,
-                      .alphabet = 100};
-    return config;
-}
+StressConfig mixed() { return every_kind(testing::seed(), 2000); }
 
 std::int64_t sum(const std::array<std::int64_t, Mix::kinds>& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
@@ -155,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_pool_that_is_nearly_always_full_does_not_stop_the_run) {
         StressConfig config = mixed();
         config.check = CheckMode::every;
         config.manager = testing::plain(2, blocks);
-        config.prompt = between(1, 6);
+        config.prompt = lengths(1, 6);
         config.steps = 1000;
         // Nothing in the mix gives a block back: only the run itself can make room.
         config.mix.percent = {30, 30, 20, 0, 0, 0, 10, 0, 0, 10};
@@ -171,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_pool_that_is_nearly_always_full_does_not_stop_the_run) {
 BOOST_AUTO_TEST_CASE(prompts_that_can_never_fit_are_refused_until_the_steps_are_done) {
     StressConfig config = mixed();
     config.manager = testing::plain(2, 3);
-    config.prompt = between(7, 9);
+    config.prompt = lengths(7, 9);
     config.chunked_percent = 0;
     const StressReport report = stress(config);
     expect_sound(report.violation);
