@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <kvpane/allocator/ids.h>
+#include <kvpane/attention/cell_store.h>
+#include <kvpane/attention/dtype.h>
+#include <kvpane/attention/payload_error.h>
+
+// Attention of queries over the cells that block tables name: decode (one query a sequence), prefill (many, causal) and
+// the halves of a cascade are the same problem. It is solved by the reference (reference_attention.h), by the host's
+// fast path (host_attention.h) and by CUDA kernels (cuda/): the same arguments, the same conventions.
+//
+// The query at position p with window W and S sinks sees the positions q <= p with q > p - W or q < S (W = 0: all q <= p);
+// W counts the query itself. For query head h, with g = h / (query_heads / kv_heads):
+//
+//     s_q = scale * <query_h, K_q,g>,  then  soft_cap * tanh(s_q / soft_cap) if soft_cap > 0
+//     lse = ln( sum_q exp(s_q)  [+ exp(sink_logit_h)] ),  out = sum_q exp(s_q - lse) V_q,g
+//
+// Nothing seen and no sink logit: out = 0, lse = -inf. Blocks of which nothing is seen are skipped, not masked: holes in
+// the table are allowed there.
+namespace kvpane {
+
+struct AttentionRule {
+    float scale = 0;      // 0 = 1 / sqrt(head_dim)
+    Length window = 0;    // 0 = none
+    Length sinks = 0;     // counted only beside a window
+    float soft_cap = 0;   // 0 = none
+    // [query_heads] a logit without value in each sum, or empty.
+    std::span<const float> sink_logits = {};
+};
+
+// Rows of a tensor of queries, or of outputs: [rows, query_heads, head_dim], dense, f32, f16 or bf16.
+struct QueryRows {
+    const void* data = nullptr;
+    DType dtype = DType::f32;
+};
+struct OutputRows {
+    void* data = nullptr;
+    DType dtype = DType::f32;
+};
+
+struct AttentionProblem {
+    CellStore cells;
+    AttentionRule rule;
+    std::uint32_t query_heads = 0;  // a multiple of kv_heads
+
+    // [n_seqs, width] block ids by logical block, 0 for holes and behind the end, as export_padded() and bound rows
+    // give them.
+    std::span<const std::int32_t> tables;
+    std::size_t width = 0;
+    std::span<const Length> lengths;  // [n_seqs] cells; the last query of a sequence has position length - 1
+
+    QueryRows queries;  // [rows, query_heads, head_dim]
+    // [n_seqs + 1] rows of sequence i: [query_indptr[i], query_indptr[i + 1]), ascending positions that end at
+    // length - 1. Empty: one row each (decode), rows = n_seqs.
+    std::span<const std::int32_t> query_indptr = {};
+
+    // [n_seqs] only positions in [begin, end) count, beside what the rule says; empty: all. For the parts of a cascade
+    // and of a split.
+    std::span<const Length> begin = {};
+    std::span<const Length> end = {};
+};
+
+struct AttentionResult {
+    OutputRows out;        // [rows, query_heads, head_dim]
+    std::span<float> lse;  // [rows, query_heads] natural logarithm; may be empty
+};
+
+// What every path asks first. ERRORS as find_wrong(CellStore); bad_shape (spans that do not fit each other, query_indptr
+// that falls or has more rows than cells, a negative window, sinks, soft cap or length), heads_do_not_divide, misaligned,
+// overlapping (an output and any input), buffer_too_small (lse; a table row that ends before a length),
+// unsupported_dtype (fp8 queries), out_of_range (a block id beyond the store; a scale or cap that is not finite), hole (a
+// position that is seen has no block). COST O(n_seqs * width).
+payload_expected<void> find_wrong(const AttentionProblem& problem, const AttentionResult& result) noexcept;
+
+// The positions that a query sees, ascending: those of the sinks, then those of the window. They do not overlap.
+struct SeenPositions {
+    Length sink_begin = 0;
+    Length sink_end = 0;
+    Length run_begin = 0;
+    Length run_end = 0;
+};
+SeenPositions seen_by_query(const AttentionRule& rule, Length position, Length begin, Length end) noexcept;
+
+}  // namespace kvpane

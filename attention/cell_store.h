@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <kvpane/attention/dtype.h>
+#include <kvpane/attention/payload_error.h>
+
+namespace kvpane {
+
+// How the cells of a block lie in memory; the head_dim elements of one head are always adjacent.
+enum class CellOrder : std::uint8_t {
+    nhd,  // [blocks + 1, block_size, kv_heads, head_dim]: a cell is one piece
+    hnd,  // [blocks + 1, kv_heads, block_size, head_dim]: a head of a block is one piece
+};
+
+// The sizes of the cells of one layer.
+struct CellShape {
+    std::int64_t blocks = 0;       // ids 1..blocks; the null block has memory, too, so that slots index it directly
+    std::uint32_t block_size = 0;  // [cells]
+    std::uint32_t kv_heads = 0;
+    std::uint32_t head_dim = 0;  // a multiple of 8, at most 256
+    DType dtype = DType::f32;
+
+    friend bool operator==(const CellShape&, const CellShape&) = default;
+};
+
+// Distances in elements; all of memory is reached by 64-bit offsets.
+struct CellStrides {
+    std::int64_t block = 0;
+    std::int64_t cell = 0;
+    std::int64_t head = 0;
+
+    friend bool operator==(const CellStrides&, const CellStrides&) = default;
+};
+
+// K and V of one layer, in memory that somebody else owns: of the host, or of a device. Element d of head h of K in a
+// slot: k[(slot / block_size) * strides.block + (slot % block_size) * strides.cell + h * strides.head + d].
+// What is stored times the scale is the value; scales of f32, f16 and bf16 are 1.
+struct CellStore {
+    CellShape shape;
+    CellStrides strides;
+    void* k = nullptr;
+    void* v = nullptr;
+    float k_scale = 1;
+    float v_scale = 1;
+};
+
+// The strides of dense arrays. `interleaved`: K and V of a block lie one after the other,
+// [blocks + 1, 2, block_size, kv_heads, head_dim] (or hnd alike); else each is an array of its own.
+CellStrides dense_strides(const CellShape& shape, CellOrder order, bool interleaved) noexcept;
+
+// Bytes of K and V together of dense arrays, the null block included. REQUIRES find_wrong_shape says nothing.
+std::size_t bytes_of(const CellShape& shape) noexcept;
+
+// ERRORS bad_shape (a size of 0; blocks * block_size beyond what a Slot holds; bytes beyond size_t),
+// head_dim_out_of_range.
+payload_expected<void> find_wrong(const CellShape& shape) noexcept;
+
+// What every operation asks first. ERRORS as above; bad_shape (no memory, strides that let two elements share their
+// place), misaligned (k or v), out_of_range (a scale that is not finite and positive, or not 1 where it has to be).
+payload_expected<void> find_wrong(const CellStore& store) noexcept;
+
+// A store that owns its memory on the host: zeroed, 64-byte aligned.
+class HostCellStore {
+public:
+    // Throws std::invalid_argument (with the name of the fault) for a shape that find_wrong refuses, std::bad_alloc.
+    HostCellStore(const CellShape& shape, CellOrder order, bool interleaved);
+
+    // A view; scales are set in it.
+    const CellStore& view() const noexcept { return store_; }
+    void set_scales(float k_scale, float v_scale) noexcept {
+        store_.k_scale = k_scale;
+        store_.v_scale = v_scale;
+    }
+
+private:
+    struct Free {
+        void operator()(std::byte* memory) const noexcept;
+    };
+
+    std::unique_ptr<std::byte[], Free> memory_;
+    CellStore store_;
+};
+
+}  // namespace kvpane
