@@ -18,7 +18,7 @@ namespace kvpane::invariants {
 
 struct InspectorOptions {
     CheckMode mode = CheckMode::every;
-    // Called at the first violation. Without it the process stops there, with the report on stderr.
+    // Called at the first violation. Without it the process stops there, with all of the report on stderr.
     std::function<void(const Violation&)> on_violation;
     // Operations between two walks over the whole state. 0: as often as the walks take less than a tenth of the time.
     std::int64_t walk_every = 0;
@@ -33,7 +33,7 @@ struct InspectorOptions {
 //          (T1, T2), exclusive writes and slots (T5), hits cell by cell (X2), that an error changed nothing that is
 //          counted (F2). It plays the engine's part on shadow cells, and reads a whole sequence back (T3, T4) when it is
 //          hit, when its length has doubled since it was last read, and when it ends. Now and then it walks: everything
-//          in the catalogue, A2 aside, and that its own books equal the recount. Memory: 32 bytes a cell of the pool.
+//          in the catalogue, A2 aside, and that its own books equal the recount. Memory: 32 bytes a cell of the pool and 264 a block.
 // sampled  Sees every 64th operation and looks at the shape of the tables that it touched; now and then it walks over
 //          pool, references, queue and index (P1-P3, X3). It knows no cells: wrong contents are for `every`.
 // off      Not attached at all.
@@ -71,12 +71,19 @@ private:
         friend bool operator==(const Counts&, const Counts&) = default;
     };
 
+    // What a step handed out to one sequence.
+    struct Cells {
+        const Step* step = nullptr;
+        Length first = 0;
+        Length count = 0;
+    };
+
     // What `every` keeps beside the Follower.
     struct Books {
         Books(const Config& config, std::uint32_t groups);
 
         Follower follower;
-        TableMirror mirror;
+        TableMirror mirror;  // behind the follower: it notes what it sees in its history
         IndexWatch events;
         std::vector<Length> read_at;  // by Name: the length when the sequence was last read back
     };
@@ -92,11 +99,11 @@ private:
     Found reserved(std::span<const Reservation> batch, const Step& step);
     Found appended(std::span<const Reservation> batch, std::span<const Token> tokens, const Step& step);
     Found handed_out(std::span<const Reservation> batch, const Step& step);
-    Found touched(SequenceHandle handle);
+    Found touched(SequenceHandle handle, const Cells& got);
+    Found touched(std::span<const Reservation> batch, const Step& step);
     Found find_wrong_blocks(const Record& record, std::uint32_t group, const TableView& table) const;
     Found find_wrong_refs();
-    Found find_wrong_slot(std::span<const Reservation> batch, const Step& step) const;
-    Found find_wrong_slot(const Record& record, std::uint32_t group, std::span<const Slot> slots) const;
+    Found find_wrong_slot(const Record& record, std::uint32_t group, const TableView& table, const Cells& got) const;
     bool is_private(BlockId block, bool may_be_indexed) const;
     Found read_if_due(const Record& record);
     Found read_all(const Record& record);
@@ -109,8 +116,9 @@ private:
 
     Manager& manager_;
     InspectorOptions options_;
-    std::optional<Books> books_;            // every
-    std::vector<Reservation> batch_;  // scratch
+    std::optional<Books> books_;      // every
+    std::vector<Reservation> batch_;  // scratch, like the next one
+    std::vector<TableView> tables_;   // [groups] of the sequence that is looked at
     Counts before_;
     std::optional<Violation> violation_;
     std::int64_t operations_ = 0;

@@ -2,6 +2,7 @@
 #include <kvpane/invariants/shadow_cells.h>
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <string>
 
@@ -23,10 +24,11 @@ std::size_t cells_in(std::int64_t blocks, std::uint32_t block_size) {
 
 ShadowCells::ShadowCells(std::int64_t blocks, std::uint32_t block_size)
     : cells_(std::make_unique_for_overwrite<ShadowCell[]>(cells_in(blocks, block_size))),
-      written_(static_cast<std::size_t>(blocks) + 1), blocks_(blocks + 1), block_size_(block_size) {}
+      written_(static_cast<std::size_t>(blocks) + 1), blocks_(blocks + 1), block_size_(block_size),
+      shift_(std::has_single_bit(block_size) ? std::countr_zero(block_size) : -1) {}
 
 void ShadowCells::write(Slot slot, const ShadowCell& cell) noexcept {
-    const std::size_t block = block_of(slot);
+    const std::size_t block = to_index(block_of(slot));
     if (written_[block] == 0) {
         std::fill_n(begin_of(block), block_size_, poison);
         written_[block] = 1;
@@ -42,7 +44,7 @@ void ShadowCells::copy(BlockId from, BlockId to, std::uint32_t cells) noexcept {
 
 void ShadowCells::poison_slots(std::span<const Slot> slots) noexcept {
     for (const Slot slot : slots) {
-        if (written_[block_of(slot)] != 0) {
+        if (written_[to_index(block_of(slot))] != 0) {
             cells_[static_cast<std::size_t>(slot)] = poison;
         }
     }
