@@ -25,10 +25,10 @@
 namespace kvpane {
 
 struct AttentionRule {
-    float scale = 0;      // 0 = 1 / sqrt(head_dim)
-    Length window = 0;    // 0 = none
-    Length sinks = 0;     // counted only beside a window
-    float soft_cap = 0;   // 0 = none
+    float scale = 0;     // 0 = 1 / sqrt(head_dim)
+    Length window = 0;   // 0 = none
+    Length sinks = 0;    // counted only beside a window
+    float soft_cap = 0;  // 0 = none
     // [query_heads] a logit without value in each sum, or empty.
     std::span<const float> sink_logits = {};
 };

@@ -10,18 +10,18 @@ namespace kvpane {
 
 // Why an operation on cells did nothing. The set is closed.
 enum class PayloadFault : std::uint8_t {
-    bad_shape,             // a size of 0, or one that does not fit another argument
-    heads_do_not_divide,   // query heads are not a multiple of the KV heads
-    head_dim_out_of_range, // 0, more than 256, or not a multiple of 8
-    misaligned,            // an address or a stride is no multiple of the element
-    overlapping,           // an output shares memory with an input
-    buffer_too_small,      // an output, or a table row that ends before its sequence does
+    bad_shape,              // a size of 0, or one that does not fit another argument
+    heads_do_not_divide,    // query heads are not a multiple of the KV heads
+    head_dim_out_of_range,  // 0, more than 256, or not a multiple of 8
+    misaligned,             // an address or a stride is no multiple of the element
+    overlapping,            // an output shares memory with an input
+    buffer_too_small,       // an output, or a table row that ends before its sequence does
     workspace_too_small,
-    out_of_range,          // a slot, block, position or scale that there is not
-    hole,                  // a position that has to be read has no block
-    unsupported_dtype,     // this path has no code for it
-    no_device,             // built without CUDA, or the machine has no device that works
-    cuda_error,            // `call` failed with `code`
+    out_of_range,       // a slot, block, position or scale that there is not
+    hole,               // a position that has to be read has no block
+    unsupported_dtype,  // this path has no code for it
+    no_device,          // built without CUDA, or the machine has no device that works
+    cuda_error,         // `call` failed with `code`
 };
 
 constexpr std::string_view to_string(PayloadFault fault) noexcept {

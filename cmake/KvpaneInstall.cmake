@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kvpane")
-install(TARGETS kvpane kvpane_invariants EXPORT kvpane-targets FILE_SET HEADERS)
+install(TARGETS kvpane kvpane_attention kvpane_invariants EXPORT kvpane-targets FILE_SET HEADERS)
 install(EXPORT kvpane-targets NAMESPACE kvpane:: DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/kvpane-config-version.cmake"
     COMPATIBILITY SameMinorVersion)
@@ -20,7 +20,7 @@ set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
     BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}"
     OUTPUT_VARIABLE prefix_from_pkgconfig_dir)
-foreach(package IN ITEMS kvpane kvpane-invariants)
+foreach(package IN ITEMS kvpane kvpane-attention kvpane-invariants)
     configure_file("cmake/${package}.pc.in" "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)
     install(FILES "${PROJECT_BINARY_DIR}/${package}.pc" DESTINATION "${pkgconfig_dir}")
 endforeach()
