@@ -69,8 +69,8 @@ void audit_logs(Input input) {
     const std::string told = cli::finding_text(*report.finding);
     require_told(told);
     const cli::AuditReport cut = judge(beginning(text, line));
-    require(cut.finding && cli::finding_text(*cut.finding) == told, "without the lines behind it, it is not found: ",
-            told);
+    require(cut.finding && cli::finding_text(*cut.finding) == told,
+            "without the lines behind it, it is not found: ", told);
     require(!judge(beginning(text, line - 1)).finding, "is found at line ", line, ", too late: ", told);
 }
 

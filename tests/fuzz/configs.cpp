@@ -16,8 +16,8 @@ using namespace invariants;
 namespace {
 
 void require_none(const std::optional<Violation>& violation, std::string_view where) {
-    require(!violation, where, ": invariant ", violation ? number(violation->invariant) : "", " broken: ",
-            violation ? violation->what : "");
+    require(!violation, where, ": invariant ", violation ? number(violation->invariant) : "",
+            " broken: ", violation ? violation->what : "");
 }
 
 // A few steps of it.

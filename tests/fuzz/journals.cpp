@@ -42,8 +42,8 @@ Read read(Input bytes) {
     }
     got.error = reader.error();
     if (got.error) {
-        require(got.error->offset <= bytes.size(), "an error at byte ", got.error->offset, " of ", bytes.size(),
-                ": ", got.error->what);
+        require(got.error->offset <= bytes.size(), "an error at byte ", got.error->offset, " of ", bytes.size(), ": ",
+                got.error->what);
         require(!got.error->what.empty(), "an error without a sentence at byte ", got.error->offset);
     }
     return got;
@@ -83,8 +83,7 @@ void require_written_the_same(const Read& original, std::size_t size) {
 Read require_no_lie(Input damaged, const Read& original, std::string_view how) {
     const Read got = read(damaged);
     require(got.entries.size() <= original.entries.size(), how, " gives more operations");
-    require(!got.has_header || written(got) == written(original, got.entries.size()), how,
-            " gives other operations");
+    require(!got.has_header || written(got) == written(original, got.entries.size()), how, " gives other operations");
     return got;
 }
 

@@ -30,12 +30,11 @@ constexpr std::array<Length, 8> extremes = {-1,
 
 // 32 verbs, so that five bits of a byte choose one: what moves sequences comes more often.
 constexpr std::array<Verb, 32> verbs_of_a_byte = {
-    Verb::admit,        Verb::admit,       Verb::admit,    Verb::admit,     Verb::append,   Verb::append,
-    Verb::append,       Verb::append,      Verb::reserve,  Verb::reserve,   Verb::commit,   Verb::commit,
-    Verb::commit,       Verb::fork,        Verb::fork,     Verb::truncate,  Verb::truncate, Verb::release,
-    Verb::release,      Verb::release,     Verb::cancel,   Verb::step_end,  Verb::step_end, Verb::step_begin,
-    Verb::append_batch, Verb::probe,       Verb::plan,     Verb::evict,     Verb::uncache,  Verb::pin,
-    Verb::unpin,        Verb::reset_cache};
+    Verb::admit,    Verb::admit,    Verb::admit,      Verb::admit,        Verb::append,  Verb::append,  Verb::append,
+    Verb::append,   Verb::reserve,  Verb::reserve,    Verb::commit,       Verb::commit,  Verb::commit,  Verb::fork,
+    Verb::fork,     Verb::truncate, Verb::truncate,   Verb::release,      Verb::release, Verb::release, Verb::cancel,
+    Verb::step_end, Verb::step_end, Verb::step_begin, Verb::append_batch, Verb::probe,   Verb::plan,    Verb::evict,
+    Verb::uncache,  Verb::pin,      Verb::unpin,      Verb::reset_cache};
 
 }  // namespace
 

@@ -41,8 +41,8 @@ void require_place(std::string_view text, std::string_view message) {
     require(line > 0 && column > 0, "the message has no line and column: ", message);
     const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
     require(line <= lines, "the text has ", lines, " lines: ", message);
-    const auto characters = static_cast<std::size_t>(
-        std::ranges::count_if(line_of(text, line), [](char c) { return (c & 0xC0) != 0x80; }));
+    const auto characters =
+        static_cast<std::size_t>(std::ranges::count_if(line_of(text, line), [](char c) { return (c & 0xC0) != 0x80; }));
     // The end of the file is said to be behind the end of its last line.
     require(column <= characters + 2, "the line has ", characters, " characters: ", message);
     require(rest.starts_with(' ') && rest.size() > 1, "the message has no sentence: ", message);

@@ -19,7 +19,8 @@ inline constexpr std::size_t most_small_groups = 4;
 
 inline bool is_small(const Config& config) noexcept {
     return config.blocks <= most_small_blocks && config.block_size <= largest_small_block &&
-           config.groups.size() <= most_small_groups && config.prefix_cache.kept_events <= PrefixCacheConfig{}.kept_events;
+           config.groups.size() <= most_small_groups &&
+           config.prefix_cache.kept_events <= PrefixCacheConfig{}.kept_events;
 }
 
 // ENSURES is_small(), and validate() finds nothing if it found nothing.

@@ -22,8 +22,8 @@ constexpr Length most_tokens_here = 400;
 constexpr std::size_t most_requests = 30;
 
 void require_none(const std::optional<Violation>& violation) {
-    require(!violation, "invariant ", violation ? number(violation->invariant) : "", " broken: ",
-            violation ? violation->what : "");
+    require(!violation, "invariant ", violation ? number(violation->invariant) : "",
+            " broken: ", violation ? violation->what : "");
 }
 
 // --- lengths ---------------------------------------------------------------------------------------------------------
