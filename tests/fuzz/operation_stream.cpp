@@ -97,8 +97,8 @@ Length OperationStream::length() {
     return drawn < sensible ? drawn % (longest + 1) : extremes[drawn - sensible];
 }
 
-// Half of them are 0s, with another token somewhere at most: whatever has grown can be found again as a prompt. The others
-// take one or two bits for each token, so that short inputs have long texts.
+// Half of them are 0s, with another token somewhere at most: whatever has grown can be found again as a prompt. The
+// others take one or two bits for each token, so that short inputs have long texts.
 std::vector<Token> OperationStream::tokens(std::size_t count, bool alike) {
     std::vector<Token> drawn(count);
     if (alike) {

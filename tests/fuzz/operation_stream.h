@@ -11,8 +11,8 @@
 namespace kvpane::fuzz {
 
 // Reads any bytes as a small Manager and a list of calls. An input that is longer only has more calls, and most changes
-// of a byte change one call: what a fuzzer needs. The scopes follow docs/exploring.md: sequences grow beyond a window and
-// a block, blocks of one cell and of three and more, two tokens at least, prompts that no sequence ever had.
+// of a byte change one call: what a fuzzer needs. The scopes follow docs/exploring.md: sequences grow beyond a window
+// and a block, blocks of one cell and of three and more, two tokens at least, prompts that no sequence ever had.
 class OperationStream {
 public:
     // Reads the Config.
