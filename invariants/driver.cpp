@@ -108,6 +108,9 @@ std::optional<Driver::Foresight> Driver::foresee(const Operation& operation) {
                 }
                 return foresight(manager_.plan_prompt(prompt(operation)));
             }
+            if (!operation.extra.empty() && !manager_.plan_prompt(prompt(operation))) {
+                return std::nullopt;  // external content that does not fit into the prompt
+            }
             return foresight(manager_.plan_prompt(computed));
         }
         case Verb::reserve: reservations_.push_back({handle(operation.sequence), operation.count}); break;
@@ -191,7 +194,7 @@ Prompt Driver::prompt(const Operation& operation) {
     }
     const Scope& scope = operation.scope;
     return {.tokens = operation.tokens,
-            .compute = operation.compute,
+            .compute = operation.verb == Verb::admit ? operation.compute : std::nullopt,
             .scope = {scope.model, scope.lora, scope.lora_id, scope.tenant, scope.salt},
             .extra = extra_,
             .priority = operation.priority,

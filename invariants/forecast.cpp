@@ -14,6 +14,18 @@ bool any_negative(const std::vector<Token>& tokens) {
     return std::ranges::any_of(tokens, [](Token token) { return token < 0; });
 }
 
+// Pieces of external content stand in ascending order, apart, and within the tokens.
+bool fits(const std::vector<ExternalContent>& extra, Length tokens) {
+    Length end = 0;
+    for (const ExternalContent& piece : extra) {
+        if (piece.at < end || piece.count < 1 || piece.count > tokens - piece.at) {
+            return false;
+        }
+        end = piece.at + piece.count;
+    }
+    return true;
+}
+
 Length count_of(const std::vector<Token>& tokens) { return static_cast<Length>(tokens.size()); }
 
 // --- errors ---------------------------------------------------------------------------------------------------------
@@ -89,13 +101,14 @@ void refuse(const Operation& operation, const Known& known, Forecast& forecast) 
     switch (operation.verb) {
         case Verb::admit:
             if (operation.tokens.empty() || any_negative(operation.tokens) || operation.compute.value_or(0) < 0 ||
-                known.find(operation.sequence) != nullptr) {
+                !fits(operation.extra, count_of(operation.tokens)) || known.find(operation.sequence) != nullptr) {
                 refusals.insert(Error::invalid_argument);
             }
             break;
         case Verb::plan:
             if (any_negative(operation.tokens) || operation.chunk < 0 ||
-                (operation.tokens.empty() && operation.count < 1)) {
+                (operation.tokens.empty() ? operation.count < 1
+                                          : !fits(operation.extra, count_of(operation.tokens)))) {
                 refusals.insert(Error::invalid_argument);
             }
             break;

@@ -133,6 +133,33 @@ BOOST_AUTO_TEST_CASE(each_refusal_of_the_contract_is_forecast) {
                                       plan(3, -1)});
 }
 
+BOOST_AUTO_TEST_CASE(external_content_that_does_not_fit_into_its_prompt_is_invalid) {
+    const std::vector<ExternalContent> whole = {{0, 2, "a"}, {2, 2, "b"}};
+    for (const std::vector<ExternalContent>& wrong :
+         {std::vector<ExternalContent>{{2, 3, "a"}}, {{-1, 2, "a"}}, {{0, 0, "a"}}, {{0, 2, "a"}, {1, 2, "b"}}}) {
+        for (const bool has_cache : {false, true}) {
+            Config config = plain(4, 8);
+            config.prefix_cache.enabled = has_cache;
+            CheckedManager checked(config, CheckMode::every);
+            for (const Operation& prompt : {admit(0, {1, 2, 3, 4}), admit(0, {1, 2, 3, 4}, 1), plan({1, 2, 3, 4})}) {
+                BOOST_TEST((checked.apply(with(wrong, prompt)).error == Error::invalid_argument));
+                expect_sound(checked.violation());
+            }
+            BOOST_TEST(!checked.apply(with(whole, admit(0, {1, 2, 3, 4}))).error.has_value());
+            expect_sound(checked.violation());
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(only_an_admission_computes_a_part_of_its_prompt) {
+    CheckedManager checked(plain(4, 8), CheckMode::every);
+    for (Operation question : {plan({1, 2}), probe({1, 2})}) {
+        question.compute = -1;
+        BOOST_TEST(!checked.apply(question).error.has_value());
+        expect_sound(checked.violation());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_length_limit_the_watermark_and_a_full_pool_are_forecast) {
     Config config = plain(4, 4);
     config.max_length = 12;
