@@ -11,6 +11,8 @@ using namespace journal_format;
 
 constexpr std::size_t most_token_bytes = 5;  // 32 bits
 constexpr auto last_verb = static_cast<std::uint8_t>(Verb::check);
+constexpr std::uint8_t reserve_of_a_batch = 19;  // in the place of a verb
+static_assert(last_verb < reserve_of_a_batch);
 constexpr std::uint64_t most_names_in_code = most_names - 1;
 
 bool is_prompt(Verb verb) noexcept {
@@ -23,6 +25,14 @@ JournalEncoder encode_names(JournalEncoder out, const std::vector<Name>& names) 
     out.varint(names.size());
     for (const Name name : names) {
         out.varint(name);
+    }
+    return out;
+}
+
+JournalEncoder encode_lengths(JournalEncoder out, const std::vector<Length>& lengths) noexcept {
+    out.varint(lengths.size());
+    for (const Length length : lengths) {
+        out.zigzag(length);
     }
     return out;
 }
@@ -139,10 +149,10 @@ void decode_prompt(JournalDecoder& in, Operation& operation) {
     operation.priority_steps = (parts & has_priority_steps) != 0 ? in.varint("the steps of a priority") : 0;
 }
 
-void decode_blocks(JournalDecoder& in, std::vector<Length>& blocks) {
-    blocks.resize(in.count("the number of blocks", 1));
-    for (Length& block : blocks) {
-        block = decode_length(in, "a logical block");
+void decode_lengths(JournalDecoder& in, const char* how_many, const char* what, std::vector<Length>& lengths) {
+    lengths.resize(in.count(how_many, 1));
+    for (Length& length : lengths) {
+        length = decode_length(in, what);
     }
 }
 
@@ -156,6 +166,7 @@ void clear(Operation& operation) {
     fresh.sequences = emptied(operation.sequences);
     fresh.tokens = emptied(operation.tokens);
     fresh.extra = emptied(operation.extra);
+    fresh.counts = emptied(operation.counts);
     fresh.blocks = emptied(operation.blocks);
     operation = std::move(fresh);
 }
@@ -165,7 +176,8 @@ void clear(Operation& operation) {
 std::size_t most_bytes(const Operation& operation) noexcept {
     constexpr std::size_t numbers = 16;  // of an operation and its answer, heads and counts of lists included
     std::size_t bytes = numbers * most_varint_bytes + operation.tokens.size() * most_token_bytes +
-                        operation.sequences.size() * most_token_bytes + operation.blocks.size() * most_varint_bytes;
+                        operation.sequences.size() * most_token_bytes +
+                        (operation.counts.size() + operation.blocks.size()) * most_varint_bytes;
     if (is_prompt(operation.verb)) {
         const Scope& scope = operation.scope;
         bytes +=
@@ -178,7 +190,8 @@ std::size_t most_bytes(const Operation& operation) noexcept {
 }
 
 JournalEncoder encode(JournalEncoder out, const Operation& operation) noexcept {
-    out.byte(static_cast<std::uint8_t>(operation.verb));
+    const bool is_batch = operation.verb == Verb::reserve && operation.is_batch;
+    out.byte(is_batch ? reserve_of_a_batch : static_cast<std::uint8_t>(operation.verb));
     switch (operation.verb) {
         case Verb::admit:
             out.varint(operation.sequence);
@@ -193,8 +206,13 @@ JournalEncoder encode(JournalEncoder out, const Operation& operation) noexcept {
             out.zigzag(operation.chunk);
             break;
         case Verb::reserve:
-            out.varint(operation.sequence);
-            out.zigzag(operation.count);
+            if (is_batch) {
+                out = encode_names(out, operation.sequences);
+                out = encode_lengths(out, operation.counts);
+            } else {
+                out.varint(operation.sequence);
+                out.zigzag(operation.count);
+            }
             break;
         case Verb::commit:
         case Verb::append:
@@ -227,10 +245,7 @@ JournalEncoder encode(JournalEncoder out, const Operation& operation) noexcept {
         case Verb::evict: out.zigzag(operation.count); break;
         case Verb::uncache:
             out.varint(operation.sequence);
-            out.varint(operation.blocks.size());
-            for (const Length block : operation.blocks) {
-                out.zigzag(block);
-            }
+            out = encode_lengths(out, operation.blocks);
             break;
         case Verb::reset_cache: break;
         case Verb::check: out = encode_names(out, operation.sequences); break;
@@ -264,11 +279,12 @@ void decode(JournalDecoder& in, Operation& operation) {
     clear(operation);
     const std::size_t begin = in.at();
     const std::uint8_t verb = in.byte("an operation");
-    if (verb > last_verb) {
+    if (verb > last_verb && verb != reserve_of_a_batch) {
         in.refuse(begin, text("there is no operation ", int{verb}));
         return;
     }
-    operation.verb = static_cast<Verb>(verb);
+    operation.is_batch = verb == reserve_of_a_batch;
+    operation.verb = operation.is_batch ? Verb::reserve : static_cast<Verb>(verb);
     switch (operation.verb) {
         case Verb::admit:
             operation.sequence = decode_name(in, "the sequence");
@@ -283,8 +299,13 @@ void decode(JournalDecoder& in, Operation& operation) {
             operation.chunk = decode_length(in, "the chunk");
             break;
         case Verb::reserve:
-            operation.sequence = decode_name(in, "the sequence");
-            operation.count = decode_length(in, "the count");
+            if (operation.is_batch) {
+                decode_names(in, operation.sequences);
+                decode_lengths(in, "the number of counts", "a count", operation.counts);
+            } else {
+                operation.sequence = decode_name(in, "the sequence");
+                operation.count = decode_length(in, "the count");
+            }
             break;
         case Verb::commit:
         case Verb::append:
@@ -316,7 +337,7 @@ void decode(JournalDecoder& in, Operation& operation) {
         case Verb::evict: operation.count = decode_length(in, "the count"); break;
         case Verb::uncache:
             operation.sequence = decode_name(in, "the sequence");
-            decode_blocks(in, operation.blocks);
+            decode_lengths(in, "the number of blocks", "a logical block", operation.blocks);
             break;
         case Verb::reset_cache: break;
         case Verb::check: decode_names(in, operation.sequences); break;

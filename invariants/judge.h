@@ -71,6 +71,7 @@ private:
     Found audit_touched(const Operation& operation, const Manager& manager) const;
 
     Found follow(const Operation& operation, const Outcome& outcome, const Driver& driver);
+    Found follow_batch(const Operation& reserve, const Step& step);
 
     Known known() const { return {follower_.records(), open_steps_}; }
     Scene scene(const Manager& manager) const { return follower_.scene(manager); }
