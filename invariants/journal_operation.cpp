@@ -9,7 +9,6 @@ namespace {
 
 using namespace journal_format;
 
-constexpr std::size_t most_token_bytes = 5;  // 32 bits
 constexpr auto last_verb = static_cast<std::uint8_t>(Verb::check);
 constexpr std::uint8_t reserve_of_a_batch = 19;  // in the place of a verb
 static_assert(last_verb < reserve_of_a_batch);
@@ -33,15 +32,6 @@ JournalEncoder encode_lengths(JournalEncoder out, const std::vector<Length>& len
     out.varint(lengths.size());
     for (const Length length : lengths) {
         out.zigzag(length);
-    }
-    return out;
-}
-
-// A negative token is asked for only to see it refused: five bytes then.
-JournalEncoder encode_tokens(JournalEncoder out, const std::vector<Token>& tokens) noexcept {
-    out.varint(tokens.size());
-    for (const Token token : tokens) {
-        out.varint(static_cast<std::uint32_t>(token));
     }
     return out;
 }
@@ -174,8 +164,7 @@ void clear(Operation& operation) {
 }  // namespace
 
 std::size_t most_bytes(const Operation& operation) noexcept {
-    constexpr std::size_t numbers = 16;  // of an operation and its answer, heads and counts of lists included
-    std::size_t bytes = numbers * most_varint_bytes + operation.tokens.size() * most_token_bytes +
+    std::size_t bytes = most_number_bytes + operation.tokens.size() * most_token_bytes +
                         operation.sequences.size() * most_token_bytes +
                         (operation.counts.size() + operation.blocks.size()) * most_varint_bytes;
     if (is_prompt(operation.verb)) {
@@ -210,15 +199,11 @@ JournalEncoder encode(JournalEncoder out, const Operation& operation) noexcept {
                 out = encode_names(out, operation.sequences);
                 out = encode_lengths(out, operation.counts);
             } else {
-                out.varint(operation.sequence);
-                out.zigzag(operation.count);
+                out = encode_count(out, operation.sequence, operation.count);
             }
             break;
         case Verb::commit:
-        case Verb::append:
-            out.varint(operation.sequence);
-            out = encode_tokens(out, operation.tokens);
-            break;
+        case Verb::append: out = encode_growth(out, operation.sequence, operation.tokens); break;
         case Verb::append_batch:
             out = encode_names(out, operation.sequences);
             out = encode_tokens(out, operation.tokens);
@@ -254,16 +239,8 @@ JournalEncoder encode(JournalEncoder out, const Operation& operation) noexcept {
 }
 
 JournalEncoder encode(JournalEncoder out, const Answer& answer) noexcept {
-    const int head = (answer.error ? static_cast<int>(*answer.error) + 1 : 0) |
-                     (answer.cached_tokens != 0 ? has_cached : 0) | (answer.blocks_taken != 0 ? has_taken : 0) |
-                     (answer.plan ? has_plan : 0) | (answer.digest ? has_digest : 0);
-    out.byte(static_cast<std::uint8_t>(head));
-    if (answer.cached_tokens != 0) {
-        out.zigzag(answer.cached_tokens);
-    }
-    if (answer.blocks_taken != 0) {
-        out.zigzag(answer.blocks_taken);
-    }
+    out = encode_answer(out, answer.error, answer.cached_tokens, answer.blocks_taken,
+                        (answer.plan ? has_plan : 0) | (answer.digest ? has_digest : 0));
     if (answer.plan) {
         out.byte(static_cast<std::uint8_t>(answer.plan->verdict));
         out.zigzag(answer.plan->blocks_needed);

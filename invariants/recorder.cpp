@@ -20,7 +20,7 @@ std::optional<Length> held(std::optional<Length> number) noexcept {
     return number ? std::optional(held(*number)) : std::nullopt;
 }
 
-Name name_of(const Manager& manager, SequenceHandle handle) noexcept {
+[[gnu::always_inline]] inline Name name_of(const Manager& manager, SequenceHandle handle) noexcept {
     return manager.is_alive(handle) ? std::min(Name{handle.index}, nobody) : nobody;
 }
 
@@ -53,7 +53,7 @@ void Recorder::before(const Manager& manager, const Call& call) {
         return;
     }
     try {
-        announce(manager, call, nobody);
+        announce(manager, call);
     } catch (const std::exception&) {
         ended_ = true;
     }
@@ -73,39 +73,43 @@ std::uint32_t Recorder::after(const Manager& manager, const Call& call, const Ca
         (is_admission ? operation_.sequence : operation_.child) = result.sequence.index;
         writer_.announce(operation_);
     }
-    Answer answer;
-    answer.error = result.error;
-    answer.cached_tokens = is_admission ? result.count : 0;
-    answer.blocks_taken = result.step.blocks_taken;
+    const Length cached_tokens = is_admission ? result.count : 0;
     if (writer_.wants_digests()) {
-        answer.digest = manager.digest();
+        writer_.conclude({result.error, cached_tokens, result.step.blocks_taken, std::nullopt, manager.digest()});
+    } else {
+        writer_.conclude(result.error, cached_tokens, result.step.blocks_taken);
     }
-    writer_.conclude(answer);
     return 0;
 }
 
-void Recorder::announce(const Manager& manager, const Call& call, Name made) {
+// What decode steps consist of is written as it comes; all else takes the way over an Operation.
+void Recorder::announce(const Manager& manager, const Call& call) {
+    const bool reserves = call.verb == Verb::reserve && call.batch.size() == 1;
+    if (reserves || call.verb == Verb::commit || call.verb == Verb::append) {
+        const Name name = name_of(manager, reserves ? call.batch.front().sequence : call.sequence);
+        return reserves ? writer_.announce_reserve(name, held(call.batch.front().cells))
+                        : writer_.announce_tokens(call.verb, name, call.tokens);
+    }
+    describe(manager, call);
+    writer_.announce(operation_);
+}
+
+// A new sequence has no name yet.
+void Recorder::describe(const Manager& manager, const Call& call) {
     Operation& out = operation_;
     out.verb = call.verb;
     out.sequence = name_of(manager, call.sequence);
+    out.child = nobody;
     out.sequences.clear();
-    out.tokens.assign(call.tokens.begin(), call.tokens.end());
     out.counts.clear();
+    out.tokens.assign(call.tokens.begin(), call.tokens.end());
     out.blocks.clear();
     switch (call.verb) {
         case Verb::admit:
-            out.sequence = made;
-            describe(*call.prompt);
-            break;
         case Verb::pin:
         case Verb::unpin: describe(*call.prompt); break;
         case Verb::reserve:
-            out.is_batch = call.batch.size() != 1;
-            if (!out.is_batch) {
-                out.sequence = name_of(manager, call.batch.front().sequence);
-                out.count = held(call.batch.front().cells);
-                break;
-            }
+            out.is_batch = true;
             for (const Reservation& reservation : call.batch) {
                 out.sequences.push_back(name_of(manager, reservation.sequence));
                 out.counts.push_back(held(reservation.cells));
@@ -116,21 +120,18 @@ void Recorder::announce(const Manager& manager, const Call& call, Name made) {
                 out.sequences.push_back(name_of(manager, sequence));
             }
             break;
-        case Verb::fork:
-            out.child = made;
-            out.at = held(call.at);
-            break;
+        case Verb::fork: out.at = held(call.at); break;
         case Verb::truncate: out.length = held(call.count); break;
         case Verb::evict: out.count = held(call.count); break;
         case Verb::uncache:
-            std::ranges::transform(call.entries, std::back_inserter(out.blocks), [](Length entry) { return held(entry); });
+            std::ranges::transform(call.entries, std::back_inserter(out.blocks),
+                                   [](Length entry) { return held(entry); });
             break;
         case Verb::release: out.keep_cached = call.keep_cached; break;
         case Verb::step_begin:
         case Verb::step_end: out.step = static_cast<std::uint64_t>(call.step); break;
-        default: break;  // nothing but the sequence, if any, and the tokens
+        default: break;  // nothing but the sequence, if any
     }
-    writer_.announce(out);
 }
 
 void Recorder::describe(const Prompt& prompt) {

@@ -54,7 +54,8 @@ public:
     const JournalWriter& writer() const noexcept { return writer_; }
 
 private:
-    void announce(const Manager& manager, const Call& call, Name made);
+    void announce(const Manager& manager, const Call& call);
+    void describe(const Manager& manager, const Call& call);
     void describe(const Prompt& prompt);
 
     Manager& manager_;

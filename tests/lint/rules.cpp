@@ -215,25 +215,24 @@ Findings every_invariant_is_broken_on_purpose(const Tree& tree) {
     return findings;
 }
 
-Findings the_readme_shows_what_is_built(const Tree& tree) {
-    const File* readme = find(tree, "README.md");
-    const File* built = find(tree, "tests/consumer/readme.cpp");
-    if (readme == nullptr || built == nullptr) {
-        return {{"README.md", 1, "it and tests/consumer/readme.cpp belong together, and one is missing"}};
+Findings the_document_shows_what_is_built(const Tree& tree, const std::string& document, const std::string& source) {
+    const File* shown = find(tree, document);
+    const File* built = find(tree, source);
+    if (shown == nullptr || built == nullptr) {
+        return {{document, 1, "it and " + source + " belong together, and one is missing"}};
     }
     std::size_t line = 0;
-    while (line < readme->lines.size() && readme->lines[line] != "```cpp") {
+    while (line < shown->lines.size() && shown->lines[line] != "```cpp") {
         ++line;
     }
     const std::size_t begin = ++line;
     for (std::size_t i = 1; i < built->lines.size(); ++i, ++line) {  // behind the licence
-        if (line >= readme->lines.size() || readme->lines[line] != built->lines[i]) {
-            return {{"README.md", line + 1,
-                     "differs from line " + std::to_string(i + 1) + " of tests/consumer/readme.cpp"}};
+        if (line >= shown->lines.size() || shown->lines[line] != built->lines[i]) {
+            return {{document, line + 1, "differs from line " + std::to_string(i + 1) + " of " + source}};
         }
     }
-    const bool ends = line < readme->lines.size() && readme->lines[line] == "```";
-    return ends ? Findings{} : Findings{{"README.md", begin + 1, "shows more than tests/consumer/readme.cpp"}};
+    const bool ends = line < shown->lines.size() && shown->lines[line] == "```";
+    return ends ? Findings{} : Findings{{document, begin + 1, "shows more than " + source}};
 }
 
 Findings no_machine_paths(const Tree& tree) {
