@@ -106,6 +106,7 @@ std::vector<Operation> one_of_each() {
             reserve(2, -1),
             reserve_batch({3, most_names - 1, 0}, {1, 700, -1}),
             reserve_batch({}, {}),
+            reserve_batch({1}, {}),
             commit(2, {300, 70000}),
             cancel(2),
             append(most_names - 1, {5}),

@@ -121,8 +121,9 @@ BOOST_AUTO_TEST_CASE(writes_down_every_call_with_all_its_arguments) {
     must(kv.step_begin(StepId{77}));
     must(kv.release(b, false));
     must(kv.step_end(StepId{77}));
-    must(kv.pin({.tokens = tokens(1, 4), .scope = scope, .extra = picture}));
-    must(kv.unpin({.tokens = tokens(1, 4), .scope = scope, .extra = picture}));
+    const Tokens beginning = tokens(1, 5);
+    must(kv.pin({.tokens = beginning, .scope = scope, .extra = picture}));
+    must(kv.unpin({.tokens = beginning, .scope = scope, .extra = picture}));
     const Length entries[] = {0};
     must(kv.uncache(a, entries));
     must(kv.evict(2));
@@ -149,8 +150,8 @@ BOOST_AUTO_TEST_CASE(writes_down_every_call_with_all_its_arguments) {
                                              step_begin(77),
                                              forgetting,
                                              step_end(77),
-                                             with(behind, in(said, pin(tokens(1, 4)))),
-                                             with(behind, in(said, unpin(tokens(1, 4)))),
+                                             with(behind, in(said, pin(beginning))),
+                                             with(behind, in(said, unpin(beginning))),
                                              uncache(0, {0}),
                                              evict(2),
                                              reset_cache()};

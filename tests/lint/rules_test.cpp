@@ -49,6 +49,7 @@ BOOST_AUTO_TEST_CASE(reports_a_heavy_library_in_the_core_and_in_the_judge) {
                     {"invariants/checksum.cpp", {"#include <xxhash.h>"}},
                     {"invariants/runner.cpp", {"#include <toml++/toml.h>", "#include <xxhash.h>"}},
                     {"tests/cli/a.cpp", {"#include <boost/test/unit_test.hpp>"}}};
+    must_be(heavy_libraries_stay_outside_the_core({{"invariants/file_sink.cpp", {"#include <unistd.h>"}}}), {});
     must_be(heavy_libraries_stay_outside_the_core(tree),
             {{"allocator/pool.h", 2, "<fmt/core.h> belongs in cli/ or tests/"},
              {"invariants/runner.cpp", 1, "<toml++/toml.h> belongs in cli/ or tests/"},

@@ -52,9 +52,10 @@ void serve(Manager& kv) {
     must_hold(kv.truncate(alive[0], 60).has_value());
     const SequenceHandle child = kv.fork(alive[0]).value();
     must_hold(kv.release(child).has_value());
+    must_hold(kv.pin(asked).has_value());
+    must_hold(kv.unpin(asked).has_value());
     const std::array<Length, 2> entries{0, 1};
     must_hold(kv.uncache(alive[0], entries).has_value());
-    must_hold(kv.pin(asked).has_value() && kv.unpin(asked).has_value());
     must_hold(kv.release(SequenceHandle{}).error() == Error::unknown_sequence);
     for (const SequenceHandle sequence : alive) {
         must_hold(kv.release(sequence).has_value());
