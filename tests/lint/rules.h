@@ -9,7 +9,8 @@ namespace kvpane::lint {
 /// allocator <- blocktable <- attention <- invariants <- cli: a folder includes itself and what stands before it,
 /// and spells it <kvpane/folder/name.h>.
 Findings includes_point_down_the_layers(const Tree& tree);
-/// Outside cli/ and tests/ only the standard library and <tl/expected.hpp>; attention/cuda/ may use CUDA's headers.
+/// Outside cli/ and tests/ only the standard library and <tl/expected.hpp>; attention/cuda/ may use CUDA's headers,
+/// the checksum of journals XXH3, and what writes their last bytes POSIX.
 Findings heavy_libraries_stay_outside_the_core(const Tree& tree);
 /// invariants/spec.h takes nothing from what it judges but the ids.
 Findings the_specification_includes_only_ids(const Tree& tree);
