@@ -11,7 +11,7 @@ namespace kvpane::invariants {
 
 namespace {
 
-constexpr Name nobody = journal_format::most_names - 1;
+constexpr Name no_name = journal_format::most_names - 1;
 
 // Whatever is asked for beyond it is refused, or means everything there is, as it is.
 Length held(Length number) noexcept { return std::min(number, journal_format::largest_length); }
@@ -21,7 +21,7 @@ std::optional<Length> held(std::optional<Length> number) noexcept {
 }
 
 [[gnu::always_inline]] inline Name name_of(const Manager& manager, SequenceHandle handle) noexcept {
-    return manager.is_alive(handle) ? std::min(Name{handle.index}, nobody) : nobody;
+    return manager.is_alive(handle) ? std::min(Name{handle.index}, no_name) : no_name;
 }
 
 bool has_worked(const Manager& manager) {
@@ -66,7 +66,7 @@ std::uint32_t Recorder::after(const Manager& manager, const Call& call, const Ca
     const bool is_admission = call.verb == Verb::admit;
     if (!result.error && (is_admission || call.verb == Verb::fork)) {
         // Only now is it known how the new sequence is called: the announcement is made again.
-        ended_ = result.sequence.index >= nobody;
+        ended_ = result.sequence.index >= no_name;
         if (ended_) {
             return after(manager, call, result);
         }
@@ -99,7 +99,7 @@ void Recorder::describe(const Manager& manager, const Call& call) {
     Operation& out = operation_;
     out.verb = call.verb;
     out.sequence = name_of(manager, call.sequence);
-    out.child = nobody;
+    out.child = no_name;
     out.sequences.clear();
     out.counts.clear();
     out.tokens.assign(call.tokens.begin(), call.tokens.end());

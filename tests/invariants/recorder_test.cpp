@@ -34,7 +34,7 @@ using kvpane::testing::admit;
 using kvpane::testing::append;
 using kvpane::testing::reserve;
 
-constexpr Name nobody = journal_format::most_names - 1;
+constexpr Name no_name = journal_format::most_names - 1;
 constexpr Length beyond_all = std::numeric_limits<Length>::max();
 
 // An engine whose journal lies in memory.
@@ -198,10 +198,10 @@ BOOST_AUTO_TEST_CASE(knows_a_stale_handle_from_the_sequence_that_took_its_slot) 
         BOOST_TEST((engine.kv.commit(stranger, {}).error() == Error::unknown_sequence));
         BOOST_TEST((engine.kv.release(stranger).error() == Error::unknown_sequence));
         BOOST_TEST((engine.kv.fork(stranger).error() == Error::unknown_sequence));
-        BOOST_TEST((last_of(engine.journal()) == fork(nobody, nobody)));
+        BOOST_TEST((last_of(engine.journal()) == fork(no_name, no_name)));
         const Reservation batch[] = {{alive, 1}, {stranger, 1}};
         BOOST_TEST((engine.kv.reserve(batch).error() == Error::unknown_sequence));
-        BOOST_TEST((last_of(engine.journal()) == reserve_batch({0, nobody}, {1, 1})));
+        BOOST_TEST((last_of(engine.journal()) == reserve_batch({0, no_name}, {1, 1})));
     }
     expect_same_again(engine.journal(), engine.kv);
 }
@@ -213,9 +213,9 @@ BOOST_AUTO_TEST_CASE(calls_the_child_of_a_failed_admission_or_fork_by_no_living_
     const Tokens long_now = some_tokens(12);
     BOOST_TEST((engine.kv.admit({.tokens = too_long}).error() == Error::never));
     BOOST_TEST((engine.kv.admit({.tokens = long_now}).error() == Error::later));
-    BOOST_TEST((last_of(engine.journal()) == admit(nobody, long_now)));
+    BOOST_TEST((last_of(engine.journal()) == admit(no_name, long_now)));
     BOOST_TEST((engine.kv.fork(a, 9).error() == Error::invalid_argument));
-    BOOST_TEST((last_of(engine.journal()) == fork(0, nobody, 9)));
+    BOOST_TEST((last_of(engine.journal()) == fork(0, no_name, 9)));
     expect_same_again(engine.journal(), engine.kv);
 }
 
