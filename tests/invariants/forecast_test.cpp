@@ -122,6 +122,11 @@ BOOST_AUTO_TEST_CASE(each_refusal_of_the_contract_is_forecast) {
                                       append_batch({0, 0}, {1, 1}),
                                       append_batch({0}, {1}),
                                       append_batch({0}, {}),
+                                      reserve_batch({}, {}),
+                                      reserve_batch({0, 0}, {1, 2}),
+                                      reserve_batch({0, 7}, {1, 1}),
+                                      reserve_batch({0}, {0}),
+                                      reserve_batch({0}, {}),
                                       commit(0, {1, 2, 3}),
                                       commit(0, {-1}),
                                       commit(0, {1, 2}),
@@ -167,6 +172,15 @@ BOOST_AUTO_TEST_CASE(the_length_limit_the_watermark_and_a_full_pool_are_forecast
     expect_holds(config, {admit(0, Tokens(13, 1)), admit(0, Tokens(9, 1)), admit(1, {1}), reserve(0, 4), reserve(0, 3),
                           cancel(0), release(0), admit(1, {1}), admit(0, Tokens(12, 1)), append(1, Tokens(8, 1)),
                           admit(0, Tokens(5, 1)), release(1), reserve(2, 1)});
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_of_different_counts_takes_what_each_of_its_sequences_needs) {
+    Config config = plain(4, 8);
+    config.max_length = 20;
+    config.groups = {GroupConfig{"full"}, GroupConfig{"swa", 3}};
+    expect_holds(config, {admit(0, Tokens(5, 1)), fork(0, 1), reserve_batch({1, 0}, {1, 3}), reserve_batch({0, 1}, {2, 5}),
+                          reserve_batch({0, 1}, {9, 1}), reserve_batch({1, 0}, {1, 16}), cancel(0), cancel(1),
+                          reserve_batch({1, 0}, {9, 9})});
 }
 
 BOOST_AUTO_TEST_CASE(hits_take_no_blocks_and_are_no_room) {
