@@ -108,6 +108,9 @@ std::optional<Driver::Foresight> Driver::foresee(const Operation& operation) {
                 }
                 return foresight(manager_.plan_prompt(prompt(operation)));
             }
+            if (!manager_.probe(prompt(operation))) {
+                return std::nullopt;  // that plan does not know the prompt's external content either
+            }
             return foresight(manager_.plan_prompt(computed));
         }
         case Verb::reserve: reservations_.push_back({handle(operation.sequence), operation.count}); break;
