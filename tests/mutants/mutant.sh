@@ -1,5 +1,5 @@
-# shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # For tests/mutants/run and tests/mutants/shrink: the list of mutants, and programs with one of them inside.
 # They set `root`, the sources, and `build`, a configured build whose kvpane is up to date.
 
