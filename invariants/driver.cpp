@@ -147,7 +147,7 @@ std::optional<Driver::Foresight> Driver::foresee(const Operation& operation) {
 }
 
 SequenceHandle Driver::handle(Name name) const noexcept {
-    return name < named_.size() ? named_[name].handle : SequenceHandle{};
+    return name < named_.size() ? named_[name].handle : stale_;
 }
 
 std::vector<Name> Driver::living() const {
@@ -263,6 +263,9 @@ std::span<const Reservation> Driver::reservations(const Operation& reserve) {
 void Driver::call(Name name, SequenceHandle handle) {
     if (name >= named_.size()) {
         named_.resize(std::size_t{name} + 1);
+    }
+    if (named_[name].born == 0 && named_[name].handle != SequenceHandle{}) {
+        stale_ = named_[name].handle;
     }
     named_[name] = {handle, ++created_};
 }

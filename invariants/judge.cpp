@@ -198,8 +198,13 @@ Found Judge::follow_batch(const Operation& reserve, const Step& step) {
 }
 
 std::optional<Error> Judge::due() const {
-    return forecast_.is_silent || forecast_.refusals.empty() ? std::nullopt
-                                                             : std::optional(*forecast_.refusals.begin());
+    if (forecast_.is_silent) {
+        return std::nullopt;
+    }
+    if (!forecast_.refusals.empty()) {
+        return *forecast_.refusals.begin();
+    }
+    return forecast_.is_too_long ? Error::never : forecast_.lack;
 }
 
 // P1: what is given up while device steps are open stays fenced until all of them have ended, and nothing else does.

@@ -31,7 +31,7 @@ Forecast two_blocks() {
     Forecast forecast;
     forecast.takes_room = true;
     forecast.taking = Taking{2, 0, 0, 5};
-    forecast.room = 2;
+    forecast.has_room = true;
     forecast.room_alone = 2;
     forecast.held_alone = 2;
     return forecast;
@@ -63,8 +63,8 @@ BOOST_AUTO_TEST_CASE(an_operation_ends_as_forecast) {
 
 BOOST_AUTO_TEST_CASE(later_is_wrong_with_room_and_where_nothing_can_help) {
     Forecast forecast = two_blocks();
-    BOOST_TEST(said(forecast, failed(Error::later)) == "got later for 2 blocks, and 2 are there");
-    forecast.room = 1;
+    BOOST_TEST(said(forecast, failed(Error::later)) == "got later for 2 blocks, and they are there");
+    forecast.has_room = false;
     BOOST_TEST(said(forecast, failed(Error::later)) == "");
     forecast.held_alone = 5;
     BOOST_TEST(said(forecast, failed(Error::later)) == "got later, and 5 of 4 blocks would be held: expected never");
