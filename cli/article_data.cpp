@@ -59,7 +59,8 @@ std::vector<Token> tokens_of(const JsonNode& node, std::size_t least, std::size_
         tokens.push_back(static_cast<Token>(item.integer(0, static_cast<std::int64_t>(vocabulary) - 1)));
     }
     if (tokens.size() < least || tokens.size() > most) {
-        node.refuse(fmt::format("{}..{} tokens, not {}", least, most, tokens.size()));
+        const std::string count = least == most ? std::to_string(most) : fmt::format("{}..{}", least, most);
+        node.refuse(fmt::format("an array of {} tokens", count), std::to_string(tokens.size()));
     }
     return tokens;
 }

@@ -48,10 +48,11 @@ JsonFile::JsonFile(std::string path) : path_(std::move(path)) {
 
 JsonFile::~JsonFile() = default;
 
-void JsonNode::refuse(const std::string& what_it_must_be) const {
-    throw InputError(file_->path(), {},
-                     fmt::format("{} must be {}, got {}", way_.empty() ? "the file" : fmt::format("'{}'", way_),
-                                 what_it_must_be, shown(*value_)));
+void JsonNode::refuse(const std::string& what) const { refuse(what, shown(*value_)); }
+
+void JsonNode::refuse(const std::string& what, const std::string& got) const {
+    const std::string name = way_.empty() ? "the file" : fmt::format("'{}'", way_);
+    throw InputError(file_->path(), {}, fmt::format("{} must be {}, got {}", name, what, got));
 }
 
 JsonNode JsonNode::at(std::string_view key) const {
@@ -82,7 +83,7 @@ std::vector<JsonNode> JsonNode::items() const {
 std::vector<JsonNode> JsonNode::items(std::size_t count) const {
     std::vector<JsonNode> nodes = items();
     if (nodes.size() != count) {
-        refuse(fmt::format("an array of {}, not of {}", count, nodes.size()));
+        refuse(fmt::format("an array of {}", count), std::to_string(nodes.size()));
     }
     return nodes;
 }

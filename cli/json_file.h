@@ -28,7 +28,9 @@ public:
     double number() const;
     std::string text() const;
 
-    [[noreturn]] void refuse(const std::string& what_it_must_be) const;
+    // "'rows[3].cut' must be `what`, got `got`"; without `got` it is the value.
+    [[noreturn]] void refuse(const std::string& what) const;
+    [[noreturn]] void refuse(const std::string& what, const std::string& got) const;
 
 private:
     friend class JsonFile;

@@ -31,12 +31,6 @@ Request request(const BudgetStudy& study, const std::string& trace, std::int64_t
     return made;
 }
 
-void must(const expected<void>& done) {
-    if (!done) {
-        throw std::logic_error(text("the Manager refuses: ", to_string(done.error())));
-    }
-}
-
 }  // namespace
 
 BudgetRun run_budget(const Data& data, std::int64_t budget, const std::string& trace, Fault fault) {
@@ -61,11 +55,10 @@ BudgetRun run_budget(const Data& data, std::int64_t budget, const std::string& t
         run.hits += found.cut > 0 ? 1 : 0;
         // The last block ends with the request: no prompt of this length can hit it.
         const Length last = static_cast<Length>(working) - 1;
-        must(manager.uncache(found.sequence, {&last, 1}));
-        must(manager.release(found.sequence));
+        const bool has_ended = manager.uncache(found.sequence, {&last, 1}) && manager.release(found.sequence);
         const std::int64_t surplus = std::int64_t{manager.pool().cached_blocks()} - budgeted;
-        if (surplus > 0 && manager.evict(surplus) != surplus) {
-            throw std::logic_error("the cache stays beyond its budget");
+        if (!has_ended || (surplus > 0 && manager.evict(surplus) != surplus)) {
+            throw std::logic_error("the cache cannot be kept within its budget");
         }
     }
     run.copied_cells = decoder.copied_cells();
