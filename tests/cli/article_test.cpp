@@ -3,7 +3,6 @@
 #include <kvpane/invariants/article.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include <boost/test/unit_test.hpp>
@@ -12,19 +11,21 @@
 #include <kvpane/cli/article_data.h>
 
 #include "cli/program.h"
+#include "cli/reference_data.h"
 
 namespace kvpane::invariants::article {
 
 namespace {
 
+using testing::committed;
 using testing::Folder;
 using testing::lines_of;
 using testing::Ran;
-using testing::refusal_of;
+using testing::replaced;
 using testing::run_kvpane;
 using testing::text_of;
+using testing::with;
 
-const std::string committed = KVPANE_SOURCE_DIR "/tests/data/seed2";
 constexpr double tolerance = 1e-12;
 
 const Data& data() {
@@ -37,34 +38,11 @@ const Report& report() {
     return made;
 }
 
-// A copy of the reference data in which one file is another.
-std::string with(const Folder& folder, const std::string& name, const std::string& text) {
-    for (const auto& entry : std::filesystem::directory_iterator(committed)) {
-        folder.write(entry.path().filename().string(), text_of(entry.path().string()));
-    }
-    folder.write(name, text);
-    return folder.path(".");
-}
-
-std::string replaced(const std::string& file, const std::string& old, const std::string& by) {
-    std::string text = text_of(committed + "/" + file);
-    const std::size_t at = text.find(old);
-    BOOST_REQUIRE(at != std::string::npos);
-    return text.replace(at, old.size(), by);
-}
-
-// The only check whose name ends so.
+// What came out of the check of this name.
 double found(const Section& section, const std::string& name) {
     const auto check = std::ranges::find(section.checks, name, &Check::name);
     BOOST_REQUIRE(check != section.checks.end());
     return check->found;
-}
-
-void refuses(const std::string& file, const std::string& old, const std::string& by, const std::string& sentence) {
-    const Folder folder;
-    const std::string copy = with(folder, file, replaced(file, old, by));
-    const std::string path = (std::filesystem::path(copy) / file).string();
-    BOOST_TEST(refusal_of([&] { cli::read_article_data(copy); }) == path + sentence);
 }
 
 }  // namespace
@@ -266,42 +244,6 @@ BOOST_AUTO_TEST_CASE(fails_when_a_control_is_not_as_wrong_as_published) {
     BOOST_TEST(lines_of(ran.out).back() == "26/27 rows, 180/180 checks beside them");
     BOOST_TEST(ran.out.find("error of the control: expected 1.37749785182 within 1e-12, got 1.377497851815") !=
                std::string::npos);
-}
-
-BOOST_AUTO_TEST_CASE(refuses_reference_data_that_make_no_sense_by_the_name_of_their_file) {
-    const std::string nowhere = Folder().path("none");
-    BOOST_TEST(refusal_of([&] { cli::read_article_data(nowhere); }) ==
-               nowhere + "/cases.json:1:1: cannot be opened: No such file or directory");
-    refuses("exp05.json", "\"window\": 4,", "\"window\" 4,",
-            ":8:11: is no JSON: syntax error while parsing object separator - unexpected number literal; expected ':'");
-    refuses("exp06.json", "\"same-prefix\": 24", "\"same-prefix\": 24.5",
-            ":1:1: 'projected_rows.same-prefix' must be a whole number 0..1000000, got 24.5");
-    refuses("exp08.json", "\"requests\": 12,", "", ":1:1: 'requests' is missing");
-    refuses("cases.json", "\"cut\":8", "\"cut\":12", ":1:1: 'rows[0].cut' must be a whole number 0..11, got 12");
-    refuses("cases.json", "[20,2,3,4", "[32,2,3,4", ":1:1: 'rows[1].tokens[0]' must be a whole number 0..31, got 32");
-    refuses("cases.json", "\"seeds\":[7,11,23]", "\"seeds\":[7,11]", ":1:1: 'rows' must be an array of 18, got 27");
-    refuses("exp08.json", "\"prefix_B\": [\n  13,", "\"prefix_B\": [",
-            ":1:1: 'prefix_B' must be an array of 8 tokens, got 7");
-    refuses("cases.json", "[1,2,3,4,5,6,7,8,9,10,11,12],\"scope\"", "[],\"scope\"",
-            ":1:1: 'rows[0].tokens' must be an array of 1..16 tokens, got 0");
-    refuses("cases.json", "\"tolerance\":1e-12", "\"tolerance\":1",
-            ":1:1: 'tolerance' must be a number 0..1e-9, got 1");
-    refuses("cases.json", "{\"seed\":7,", "{\"seed\":8,",
-            ":1:1: 'rows[0].seed' must be one of the seeds 7, 11, 19, 23, 41, got 8");
-    refuses("expected_11.json", "\"condition\":\"shorter\"", "\"condition\":\"longer\"",
-            ":1:1: 'cases' has no condition 'shorter'");
-    refuses("weights_23.hex", " ", "  ", ":1:18: a weight must be 16 hex digits, got ''");
-    const std::string text = text_of(committed + "/weights_19.hex");
-    refuses("weights_19.hex", text.substr(17, 16), "7ff0000000000000",
-            ":1:18: a weight must be a finite number, got inf");
-    refuses("weights_19.hex", text.substr(text.size() - 18), "\n", ":129:1: ends after 2047 weights of 2048");
-}
-
-BOOST_AUTO_TEST_CASE(is_not_computed_from_a_folder_that_is_not_there) {
-    const Ran ran = run_kvpane({"article", "none"});
-    BOOST_TEST(ran.code == 2);
-    BOOST_TEST(ran.out.empty());
-    BOOST_TEST(ran.err == "none/cases.json:1:1: cannot be opened: No such file or directory\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
