@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <kvpane/allocator/digest.h>
@@ -22,6 +23,16 @@ enum class BlockState : std::uint8_t {
     live,    // one reference or more
     fenced,  // given up while a device step that may still touch it is in flight
 };
+
+constexpr std::string_view to_string(BlockState state) noexcept {
+    switch (state) {
+        case BlockState::free: return "free";
+        case BlockState::cached: return "cached";
+        case BlockState::live: return "live";
+        case BlockState::fenced: return "fenced";
+    }
+    return "";
+}
 
 // Where an idle block without content joins the queue. Blocks with content join at the end of those of their rank.
 enum class IdleOrder : std::uint8_t {

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <kvpane/cli/input.h>
+#include <kvpane/invariants/record.h>
 #include <kvpane/version.h>
 
 namespace kvpane::cli {
@@ -57,12 +58,37 @@ void add_statistics(Json& json, const Statistics& statistics) {
                           {"evicted_blocks", statistics.evicted_blocks}};
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json cell_json(const std::optional<ShadowCell>& cell) {
+    if (!cell) {
+        return nullptr;
+    }
+    Json json = {{"what", describe(*cell)}};
+    if (!cell->is_poison()) {
+        json["token"] = cell->token;
+        json["position"] = cell->position;
+        json["scope"] = cell->scope;
+        json["chain"] = hex(cell->chain);
+        json["writer"] = cell->writer == nobody ? Json(nullptr) : Json(cell->writer);
+    }
+    return json;
+}
+
 Json violation_json(const Violation& violation, const std::string& reproducing) {
-    return {{"invariant", number(violation.invariant)},
-            {"sentence", sentence(violation.invariant)},
-            {"operation", violation.operation},
-            {"what", violation.what},
-            {"reproduce", reproducing}};
+    Json json = {{"invariant", number(violation.invariant)},
+                 {"sentence", sentence(violation.invariant)},
+                 {"operation", violation.operation},
+                 {"what", violation.what}};
+    json["sequence"] = text_or_null(violation.sequence);
+    json["group"] = text_or_null(violation.group);
+    json["position"] = violation.position ? Json(*violation.position) : Json(nullptr);
+    json["expected"] = cell_json(violation.expected);
+    json["found"] = cell_json(violation.found);
+    json["block"] = violation.block ? Json(to_index(*violation.block)) : Json(nullptr);
+    json["block_history"] = violation.block_history;
+    json["reproduce"] = reproducing;
+    return json;
 }
 
 void add_violation(Json& json, const RunHeader& header, const std::optional<Violation>& violation) {
@@ -90,8 +116,8 @@ Json finding_json(const AuditFinding& finding) {
                  {"sentence", sentence(finding.invariant)},
                  {"line", finding.line},
                  {"what", finding.what}};
-    json["sequence"] = finding.sequence.empty() ? Json(nullptr) : Json(finding.sequence);
-    json["group"] = finding.group.empty() ? Json(nullptr) : Json(finding.group);
+    json["sequence"] = text_or_null(finding.sequence);
+    json["group"] = text_or_null(finding.group);
     json["position"] = finding.position ? Json(*finding.position) : Json(nullptr);
     json["expected"] = told_json(finding.expected);
     json["found"] = told_json(finding.found);

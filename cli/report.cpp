@@ -92,8 +92,7 @@ std::string replaying(const RunHeader& header, const Violation& violation) {
 }
 
 std::string violation_text(const Violation& violation, const std::string& reproducing) {
-    return fmt::format("VIOLATION {} at operation {}: {}\n  {}\n  reproduce: {}\n", number(violation.invariant),
-                       violation.operation, sentence(violation.invariant), violation.what, reproducing);
+    return fmt::format("{}  reproduce: {}\n", text_of(violation), reproducing);
 }
 
 std::string violation_text(const RunHeader& header, const Violation& violation) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <kvpane/blocktable/manager.h>
-#include <kvpane/invariants/catalogue.h>
+#include <kvpane/invariants/finding.h>
 #include <kvpane/invariants/interpreter.h>
 #include <kvpane/invariants/record.h>
 #include <kvpane/invariants/shadow_cells.h>
@@ -15,12 +15,6 @@
 // The invariants of a state, one function each. All are naive: they recount, and compare with what the judge recorded.
 // Each returns the first place where its sentence does not hold.
 namespace kvpane::invariants {
-
-struct Finding {
-    Invariant invariant;
-    std::string what;
-};
-using Found = std::optional<Finding>;
 
 // "sequence a", or "sequence #0" where it has no spelling.
 std::string label_of(Name name, const std::vector<std::string>& spellings);

@@ -12,7 +12,9 @@ namespace kvpane::invariants {
 
 namespace {
 
-Found found(Invariant invariant, std::string what) { return Finding{invariant, std::move(what)}; }
+Found found(Invariant invariant, std::string what, Site site = {}) {
+    return Finding{invariant, std::move(what), std::move(site)};
+}
 
 template <class F>
 Found first_of_indexed(const Scene& scene, F look) {
@@ -99,7 +101,8 @@ Found find_X1(const Scene& scene, const ScopeNumber& number_of) {
     const PrefixIndex* index = scene.manager.index();
     if (index == nullptr) {
         return first_of_indexed(scene, [](BlockId block, ContentId) {
-            return found(Invariant::X1, text("block ", to_index(block), " is known, and the prefix cache is off"));
+            return found(Invariant::X1, text("block ", to_index(block), " is known, and the prefix cache is off"),
+                         {.block = block});
         });
     }
     const PrefixTree& tree = index->tree();
@@ -109,16 +112,20 @@ Found find_X1(const Scene& scene, const ScopeNumber& number_of) {
         const std::vector<std::uint64_t> chains = prefixes.chains(node);
         const Prefixes::End end = prefixes.end(node);
         if (!by_token && chains.size() != scene.shadow.block_size()) {
-            return found(Invariant::X1, text("block ", to_index(block), " is indexed with ", chains.size(), " cells"));
+            return found(Invariant::X1, text("block ", to_index(block), " is indexed with ", chains.size(), " cells"),
+                         {.block = block});
         }
         for (std::size_t offset = 0; offset < chains.size(); ++offset) {
             const Length position = end.length - static_cast<Length>(chains.size() - offset);
             const ShadowCell due{
-                position, chains[offset], tree.tokens(node)[offset], end.scope, to_index(index->group(block)), 0};
+                position, chains[offset], tree.tokens(node)[offset], end.scope, to_index(index->group(block)), nobody};
             const ShadowCell& cell = scene.shadow.at(block, static_cast<Length>(offset));
             if (!cell.same_as(due)) {
-                return found(Invariant::X1, text("block ", to_index(block), ", cell ", offset, ": the index says ",
-                                                 describe(due), ", found ", describe(cell)));
+                return found(
+                    Invariant::X1,
+                    text("block ", to_index(block), ", cell ", offset, ": the index says ", describe(due), ", found ",
+                         describe(cell)),
+                    {.group = due.group, .position = position, .block = block, .expected = due, .found = cell});
             }
         }
         return std::nullopt;
@@ -138,7 +145,8 @@ Found find_X3(const Scene& scene) {
             copy = index->younger(copy);
         }
         if (copy == null_block) {
-            return found(Invariant::X3, text("block ", to_index(block), " is known, and not found under its content"));
+            return found(Invariant::X3, text("block ", to_index(block), " is known, and not found under its content"),
+                         {.block = block});
         }
         return std::nullopt;
     });

@@ -9,13 +9,13 @@ namespace kvpane::invariants {
 
 namespace {
 
-constexpr std::array<const char*, 4> state_names = {"free", "cached", "live", "fenced"};
-
-const char* name_of(BlockState state) { return state_names[static_cast<std::size_t>(state)]; }
-
 bool is_idle(BlockState state) { return state == BlockState::free || state == BlockState::cached; }
 
 Found found(Invariant invariant, std::string what) { return Finding{invariant, std::move(what)}; }
+
+Found found(Invariant invariant, BlockId block, std::string what) {
+    return Finding{invariant, std::move(what), {.block = block}};
+}
 
 }  // namespace
 
@@ -36,8 +36,9 @@ Found find_P1(const Scene& scene) {
         const bool known = pool.content(block) != no_content;
         if ((state == BlockState::live) != (pool.refs(block) > 0) || (state == BlockState::free && known) ||
             (state == BlockState::cached && !known)) {
-            return found(Invariant::P1, text("block ", i, " is ", name_of(state), " with ", pool.refs(block),
-                                             " references and ", known ? "a" : "no", " content"));
+            return found(Invariant::P1, block,
+                         text("block ", i, " is ", to_string(state), " with ", pool.refs(block), " references and ",
+                              known ? "a" : "no", " content"));
         }
         ++counted[static_cast<std::size_t>(state)];
     }
@@ -45,8 +46,9 @@ Found find_P1(const Scene& scene) {
                                               pool.fenced_blocks()};
     for (std::size_t state = 0; state < counted.size(); ++state) {
         if (says[state] != counted[state]) {
-            return found(Invariant::P1, text("the pool counts ", says[state], " ", state_names[state],
-                                             " blocks, there are ", counted[state]));
+            return found(Invariant::P1,
+                         text("the pool counts ", says[state], " ", to_string(static_cast<BlockState>(state)),
+                              " blocks, there are ", counted[state]));
         }
     }
     if (says[0] + says[1] + says[2] + says[3] != scene.manager.config().blocks) {
@@ -84,7 +86,7 @@ Found find_P2(const Scene& scene) {
         const BlockId block{i};
         pinned += pool.pins(block) > 0 ? 1U : 0U;
         if (pool.pins(block) > 0 && pool.content(block) == no_content) {
-            return found(Invariant::P2, text("block ", i, " is pinned and known by nothing"));
+            return found(Invariant::P2, block, text("block ", i, " is pinned and known by nothing"));
         }
     }
     if (pinned != pool.pinned_blocks()) {
@@ -96,8 +98,9 @@ Found find_P2(const Scene& scene) {
     }
     for (std::uint32_t i = 0; i <= pool.blocks(); ++i) {
         if (pool.refs(BlockId{i}) != appearances[i]) {
-            return found(Invariant::P2, text("block ", i, " has ", pool.refs(BlockId{i}), " references and stands in ",
-                                             appearances[i], " tables"));
+            return found(Invariant::P2, BlockId{i},
+                         text("block ", i, " has ", pool.refs(BlockId{i}), " references and stands in ", appearances[i],
+                              " tables"));
         }
     }
     return std::nullopt;
@@ -115,10 +118,10 @@ Found find_P3(const Scene& scene) {
             return found(Invariant::P3, text("the queue names block ", i, ", which does not exist"));
         }
         if (queued[i]) {
-            return found(Invariant::P3, text("block ", i, " is queued twice"));
+            return found(Invariant::P3, at, text("block ", i, " is queued twice"));
         }
         if (!is_idle(pool.state(at))) {
-            return found(Invariant::P3, text("block ", i, " is queued and ", name_of(pool.state(at))));
+            return found(Invariant::P3, at, text("block ", i, " is queued and ", to_string(pool.state(at))));
         }
         queued[i] = true;
         ++length;
@@ -127,18 +130,20 @@ Found find_P3(const Scene& scene) {
         }
         const auto place = [&](BlockId block) { return std::pair(pool.rank(block), pool.idle_since(block)); };
         if (before != null_block && place(at) < place(before)) {
-            return found(Invariant::P3, text("block ", i, " is queued behind block ", to_index(before),
-                                             ", and has a lower rank or is idle for longer"));
+            return found(Invariant::P3, at,
+                         text("block ", i, " is queued behind block ", to_index(before),
+                              ", and has a lower rank or is idle for longer"));
         }
         before = at;
     }
     for (std::uint32_t i = 1; i <= pool.blocks(); ++i) {
         const bool is_due = is_idle(pool.state(BlockId{i})) && pool.pins(BlockId{i}) == 0;
         if (!is_due && queued[i]) {
-            return found(Invariant::P3, text("block ", i, " is pinned and queued"));
+            return found(Invariant::P3, BlockId{i}, text("block ", i, " is pinned and queued"));
         }
         if (is_due && !queued[i]) {
-            return found(Invariant::P3, text("block ", i, " is ", name_of(pool.state(BlockId{i})), " and not queued"));
+            return found(Invariant::P3, BlockId{i},
+                         text("block ", i, " is ", to_string(pool.state(BlockId{i})), " and not queued"));
         }
     }
     if (length != pool.idle_blocks()) {

@@ -9,7 +9,29 @@ namespace kvpane::invariants {
 
 namespace {
 
-Found found(Invariant invariant, std::string what) { return Finding{invariant, std::move(what)}; }
+Found found(Invariant invariant, Site site, std::string what) {
+    return Finding{invariant, std::move(what), std::move(site)};
+}
+
+Site in(const Record& record, std::uint32_t group) { return {.sequence = record.name, .group = group}; }
+
+Site at(const Record& record, std::uint32_t group, Length position) {
+    return {.sequence = record.name, .group = group, .position = position};
+}
+
+Site at(const Record& record, std::uint32_t group, BlockId block) {
+    return {.sequence = record.name, .group = group, .block = block};
+}
+
+// A cell that is not what the history says.
+Site at(const Record& record, std::uint32_t group, const HeldCell& held, BlockId block) {
+    return {.sequence = record.name,
+            .group = group,
+            .position = held.position,
+            .block = block,
+            .expected = due_cell(record, group, held.position),
+            .found = held.cell};
+}
 
 // The groups of one sequence, until one says something.
 template <class Find>
@@ -32,29 +54,32 @@ Found find_T1(const Scene& scene, const Record& record) {
     const auto length = scene.manager.length(record.handle);
     const auto reserved = scene.manager.reserved(record.handle);
     if (!length || !reserved || *length != record.length() || *reserved != record.reserved()) {
-        return found(Invariant::T1, text(scene.label(record.name), ": expected length ", record.length(), " and ",
-                                         record.reserved(), " reserved, found ",
-                                         length ? text(*length, " and ", *reserved) : "an unknown handle"));
+        return found(Invariant::T1, {.sequence = record.name},
+                     text(scene.label(record.name), ": expected length ", record.length(), " and ", record.reserved(),
+                          " reserved, found ", length ? text(*length, " and ", *reserved) : "an unknown handle"));
     }
     std::vector<BlockId> held;
     Found finding = first_in_groups(record, [&](std::uint32_t group) -> Found {
         const TableView table = table_of(scene, record, group);
         const spec::Holding& holding = record.groups[group].holding;
         if (Length{table.size} != spec::blocks_for(holding.end, holding.rule)) {
-            return found(Invariant::T1, text(scene.label(record, group), ": the table has ", table.size,
-                                             " entries for ", holding.end, " positions"));
+            return found(Invariant::T1, in(record, group),
+                         text(scene.label(record, group), ": the table has ", table.size, " entries for ", holding.end,
+                              " positions"));
         }
         const auto first = static_cast<std::uint32_t>(table.first_resident / holding.rule.block_size);
         for (std::uint32_t entry = 0; entry < table.size; ++entry) {
             const BlockId block = table[entry];
             const bool resident = entry >= first && table.first_resident < holding.end;
             if (block == null_block && resident) {
-                return found(Invariant::T1, text(scene.label(record, group), ": positions from ", table.first_resident,
-                                                 " on are resident, logical block ", entry, " is a hole"));
+                return found(Invariant::T1, at(record, group, entry * holding.rule.block_size),
+                             text(scene.label(record, group), ": positions from ", table.first_resident,
+                                  " on are resident, logical block ", entry, " is a hole"));
             }
             if (block != null_block && !scene.shadow.covers(block)) {
-                return found(Invariant::T1, text(scene.label(record, group), ", logical block ", entry,
-                                                 ": there is no block ", to_index(block)));
+                return found(Invariant::T1, in(record, group),
+                             text(scene.label(record, group), ", logical block ", entry, ": there is no block ",
+                                  to_index(block)));
             }
             if (block != null_block) {
                 held.push_back(block);
@@ -65,8 +90,9 @@ Found find_T1(const Scene& scene, const Record& record) {
     std::ranges::sort(held);
     const auto twice = std::ranges::adjacent_find(held);
     if (!finding && twice != held.end()) {
-        finding = found(Invariant::T1, text(scene.label(record.name), ": block ", to_index(*twice),
-                                            " stands twice in the tables of this sequence"));
+        finding = found(Invariant::T1, {.sequence = record.name, .block = *twice},
+                        text(scene.label(record.name), ": block ", to_index(*twice),
+                             " stands twice in the tables of this sequence"));
     }
     return finding;
 }
@@ -81,8 +107,9 @@ Found find_T1(const Scene& scene) {
                 for (const BlockId block : part) {
                     std::uint32_t& owner = group_of[to_index(block)];
                     if (owner != none && owner != group) {
-                        return found(Invariant::T1, text(scene.label(*record, group), ": block ", to_index(block),
-                                                         " stands in tables of two groups"));
+                        return found(Invariant::T1, at(*record, group, block),
+                                     text(scene.label(*record, group), ": block ", to_index(block),
+                                          " stands in tables of two groups"));
                     }
                     owner = group;
                 }
@@ -103,21 +130,23 @@ Found find_T2(const Scene& scene, const Record& record) {
         for (std::uint32_t entry = 0; entry < table.size; ++entry) {
             const bool held = table[entry] != null_block;
             if (held != holding.has_block(entry)) {
-                return found(Invariant::T2, text(scene.label(record, group), ", position ",
-                                                 entry * holding.rule.block_size, ": its block is ",
-                                                 held ? "kept, and wholly outside" : "gone, and a query may see it",
-                                                 " (cells from ", holding.low, " on are due)"));
+                return found(Invariant::T2, at(record, group, entry * holding.rule.block_size),
+                             text(scene.label(record, group), ", position ", entry * holding.rule.block_size,
+                                  ": its block is ", held ? "kept, and wholly outside" : "gone, and a query may see it",
+                                  " (cells from ", holding.low, " on are due)"));
             }
         }
         if (table.first_resident != holding.first_resident()) {
-            return found(Invariant::T2, text(scene.label(record, group), ": the first resident position is ",
-                                             holding.first_resident(), ", the table says ", table.first_resident));
+            return found(Invariant::T2, in(record, group),
+                         text(scene.label(record, group), ": the first resident position is ", holding.first_resident(),
+                              ", the table says ", table.first_resident));
         }
         const Length cells = holding.end - record.length_at_reserve;
         const Length most = spec::most_blocks(cells, holding.rule);
         if (holding.rule.window > 0 && static_cast<Length>(table.run.size()) > most) {
-            return found(Invariant::T2, text(scene.label(record, group), ": ", table.run.size(),
-                                             " blocks stand behind the sinks, at most ", most, " are needed"));
+            return found(Invariant::T2, in(record, group),
+                         text(scene.label(record, group), ": ", table.run.size(),
+                              " blocks stand behind the sinks, at most ", most, " are needed"));
         }
         return std::nullopt;
     });
@@ -133,17 +162,19 @@ Found find_T5(const Scene& scene, const Record& record) {
             const BlockId block = table[static_cast<std::size_t>(position / block_size)];
             const Slot slot = Slot{to_index(block)} * block_size + position % block_size;
             if (slot != reserved[i]) {
-                return found(Invariant::T5, text(scene.label(record, group), ", position ", position, ": slot ",
-                                                 reserved[i], " was handed out, the table says ", slot));
+                return found(Invariant::T5, at(record, group, position),
+                             text(scene.label(record, group), ", position ", position, ": slot ", reserved[i],
+                                  " was handed out, the table says ", slot));
             }
             if (scene.manager.pool().content(block) != no_content) {
-                return found(Invariant::T5, text(scene.label(record, group), ", position ", position,
-                                                 " is reserved in block ", to_index(block), ", which can be hit"));
+                return found(Invariant::T5, at(record, group, position),
+                             text(scene.label(record, group), ", position ", position, " is reserved in block ",
+                                  to_index(block), ", which can be hit"));
             }
             if (scene.manager.pool().refs(block) != 1) {
-                return found(Invariant::T5, text(scene.label(record, group), ", position ", position,
-                                                 " is reserved in block ", to_index(block), " with ",
-                                                 scene.manager.pool().refs(block), " references"));
+                return found(Invariant::T5, at(record, group, position),
+                             text(scene.label(record, group), ", position ", position, " is reserved in block ",
+                                  to_index(block), " with ", scene.manager.pool().refs(block), " references"));
             }
         }
         return std::nullopt;
@@ -156,7 +187,8 @@ Found find_T5(const Scene& scene) {
         for (std::uint32_t group = 0; group < record->groups.size(); ++group) {
             for (const Slot slot : record->groups[group].reserved) {
                 if (!seen.insert(slot).second) {
-                    return found(Invariant::T5, text(scene.label(*record, group), ": slot ", slot, " is reserved twice"));
+                    return found(Invariant::T5, in(*record, group),
+                                 text(scene.label(*record, group), ": slot ", slot, " is reserved twice"));
                 }
             }
         }
@@ -167,10 +199,10 @@ Found find_T5(const Scene& scene) {
 Found find_T4(const Scene& scene, const Record& record, std::uint32_t group, std::span<const HeldCell> cells) {
     for (const HeldCell& held : cells) {
         if (!held.cell.is_poison() && held.cell.position != held.position) {
-            return found(Invariant::T4,
-                         text(scene.label(record, group), ", position ", held.position, ", slot ", held.slot,
-                              ": expected ", describe(cell_of(record, group, held.position)), ", found ",
-                              describe(held.cell)));
+            return found(
+                Invariant::T4, at(record, group, held, scene.shadow.block_of(held.slot)),
+                text(scene.label(record, group), ", position ", held.position, ", slot ", held.slot, ": expected ",
+                     describe(due_cell(record, group, held.position)), ", found ", describe(held.cell)));
         }
     }
     return std::nullopt;
@@ -186,17 +218,20 @@ Found find_T3(const Scene& scene, const Record& record, std::uint32_t group, std
         for (Length position = range.begin; position < range.end; ++position) {
             held = std::find_if(held, cells.end(), [&](const HeldCell& cell) { return cell.position >= position; });
             if (held == cells.end() || held->position != position) {
-                return found(Invariant::T3, text(scene.label(record, group), ", position ", position, ": expected ",
-                                                 describe(cell_of(record, group, position)), ", found a hole"));
+                Site hole = at(record, group, position);
+                hole.expected = due_cell(record, group, position);
+                return found(Invariant::T3, hole,
+                             text(scene.label(record, group), ", position ", position, ": expected ",
+                                  describe(due_cell(record, group, position)), ", found a hole"));
             }
         }
     }
     for (const HeldCell& cell : cells) {
-        const ShadowCell expected = cell_of(record, group, cell.position);
+        const ShadowCell expected = due_cell(record, group, cell.position);
         if (!cell.cell.same_as(expected)) {
-            return found(Invariant::T3, text(scene.label(record, group), ", position ", cell.position, ", slot ",
-                                             cell.slot, ": expected ", describe(expected), ", found ",
-                                             describe(cell.cell)));
+            return found(Invariant::T3, at(record, group, cell, scene.shadow.block_of(cell.slot)),
+                         text(scene.label(record, group), ", position ", cell.position, ", slot ", cell.slot,
+                              ": expected ", describe(expected), ", found ", describe(cell.cell)));
         }
     }
     return std::nullopt;

@@ -39,7 +39,7 @@ void CheckedManager::write_down(const Outcome& outcome) noexcept {
 
 void CheckedManager::prepare(const Operation& operation, Depth depth) {
     if (is_judging()) {
-        judge_->before(operation, *driver_, depth);
+        judge_->before(operation, operations_, *driver_, depth);
     }
 }
 
@@ -70,7 +70,7 @@ Depth CheckedManager::depth_now(bool check_now) const noexcept {
 
 void CheckedManager::note(Found finding) {
     if (finding) {
-        violation_ = Violation{finding->invariant, operations_, std::move(finding->what)};
+        violation_ = judge_->report(std::move(*finding), operations_, driver_->manager());
     }
 }
 

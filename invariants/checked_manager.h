@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <kvpane/blocktable/manager.h>
-#include <kvpane/invariants/catalogue.h>
 #include <kvpane/invariants/operation.h>
+#include <kvpane/invariants/violation.h>
 
 namespace kvpane {
 struct Tamper;
@@ -33,14 +33,6 @@ enum class CheckMode : std::uint8_t {
 struct Sampling {
     std::int64_t touched_every = 16;  // operations between two readings of what an operation touched
     std::int64_t all_every = 4096;    // operations between two full audits
-};
-
-// A broken invariant, as found.
-struct Violation {
-    Invariant invariant;
-    std::int64_t operation = 0;    // its number, from 1
-    std::string what;              // one sentence: sequence, group, position, expected and found cell
-    std::optional<Error> due = {};  // what the contract wants the operation to end with; nothing = success
 };
 
 struct EventCounts {
@@ -103,7 +95,7 @@ private:
 
     bool is_judging() const noexcept { return judge_ != nullptr && !violation_; }
     Depth depth_now(bool check_now) const noexcept;
-    void prepare(const Operation& operation, Depth depth);                            // before the operation
+    void prepare(const Operation& operation, Depth depth);                           // before the operation
     void conclude(const Operation& operation, const Outcome& outcome, Depth depth);  // and after it
     void note(std::optional<Finding> finding);
     void write_down(const Outcome& outcome) noexcept;

@@ -18,25 +18,35 @@ std::vector<spec::Rule> rules_of(const Config& config) {
     return rules;
 }
 
+using Touched = BlockHistory::Kind;
+
 }  // namespace
 
 Follower::Follower(const Config& config)
-    : rules_(rules_of(config)), release_(config.window_release), shadow_(config.blocks, config.block_size) {}
+    : rules_(rules_of(config)), release_(config.window_release), shadow_(config.blocks, config.block_size),
+      history_(config.blocks) {}
 
 // In order and before anything is written. An engine may run them side by side, so none may read what another writes.
 Found Follower::copied(std::span<const BlockCopy> copies) {
     for (const BlockCopy& copy : copies) {
         if (!shadow_.covers(copy.source) || !shadow_.covers(copy.destination) || copy.cells > shadow_.block_size()) {
-            return Finding{Invariant::T3, text("a copy of ", copy.cells, " cells from block ", to_index(copy.source),
-                                               " to block ", to_index(copy.destination), " leaves the pool")};
+            return Finding{Invariant::T3,
+                           text("a copy of ", copy.cells, " cells from block ", to_index(copy.source), " to block ",
+                                to_index(copy.destination), " leaves the pool"),
+                           {.block = copy.destination}};
         }
         for (const BlockCopy& other : copies) {
             if (copy.destination == other.source || (copy.destination == other.destination && &copy != &other)) {
-                return Finding{Invariant::T3, text("block ", to_index(copy.destination),
-                                                   " is written by one copy of a step and used by another")};
+                return Finding{
+                    Invariant::T3,
+                    text("block ", to_index(copy.destination), " is written by one copy of a step and used by another"),
+                    {.block = copy.destination}};
             }
         }
         shadow_.copy(copy.source, copy.destination, copy.cells);
+        const std::uint32_t group = to_index(copy.group);
+        history_.note(Touched::copied_away, copy.source, 0, group, to_index(copy.destination), copy.cells);
+        history_.note(Touched::copied_here, copy.destination, 0, group, to_index(copy.source), copy.cells);
     }
     return std::nullopt;
 }
@@ -77,13 +87,17 @@ Found Follower::handed_out(Name name, const Step& step, Length first, Length cel
     for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
         Record::Group& in = record.groups[group];
         if (static_cast<std::size_t>(first + cells) > step.slots_of(GroupId{group}).size()) {
-            return Finding{Invariant::T5, text(label(name), ": fewer slots than cells were handed out")};
+            return Finding{Invariant::T5,
+                           text(label(name), ": fewer slots than cells were handed out"),
+                           {.sequence = name, .group = group}};
         }
         const std::span<const Slot> slots =
             step.slots_of(GroupId{group}).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cells));
         for (const Slot slot : slots) {
             if (!shadow_.covers(slot)) {
-                return Finding{Invariant::T5, text(label(name), ": slot ", slot, " lies outside the pool")};
+                return Finding{Invariant::T5,
+                               text(label(name), ": slot ", slot, " lies outside the pool"),
+                               {.sequence = name, .group = group}};
             }
         }
         shadow_.poison_slots(slots);
@@ -110,12 +124,27 @@ void Follower::committed(Name name, std::span<const Token> tokens) {
         for (std::size_t i = 0; i < tokens.size(); ++i) {
             shadow_.write(in.reserved[i], cell_of(record, group, before + static_cast<Length>(i)));
         }
+        note_written(name, group, std::span(in.reserved).first(tokens.size()));
         in.reserved.erase(in.reserved.begin(), in.reserved.begin() + static_cast<std::ptrdiff_t>(tokens.size()));
         if (release_ == WindowRelease::commit) {
             in.holding.release_before(record.length() - 1);  // what the last query saw stays
         }
     }
     record.just_committed = true;
+}
+
+// Slots of one block that follow each other are one touch.
+void Follower::note_written(Name name, std::uint32_t group, std::span<const Slot> slots) noexcept {
+    const Slot block_size = shadow_.block_size();
+    for (std::size_t i = 0, next = 0; i < slots.size(); i = next) {
+        const Slot first = slots[i] % block_size;
+        for (next = i + 1;
+             next < slots.size() && slots[next] == slots[next - 1] + 1 && slots[next] % block_size != 0;) {
+            ++next;
+        }
+        history_.note(Touched::written, shadow_.block_of(slots[i]), name, group, static_cast<std::uint32_t>(first),
+                      static_cast<std::uint32_t>(first + static_cast<Slot>(next - i) - 1));
+    }
 }
 
 void Follower::forked(Name parent, Name child, SequenceHandle handle, std::optional<Length> at) {
@@ -136,6 +165,7 @@ void Follower::shortened(Name name, Length length, const Manager& manager) {
         if (!shadow_.covers(tail) || manager.pool().refs(tail) != 1 || manager.pool().content(tail) != no_content) {
             continue;
         }
+        history_.note(Touched::cut, tail, name, group, static_cast<std::uint32_t>(length % block_size));
         for (Length offset = length % block_size; offset < block_size; ++offset) {
             const Slot slot = Slot{to_index(tail)} * block_size + offset;
             shadow_.poison_slots({&slot, 1});
@@ -146,6 +176,16 @@ void Follower::shortened(Name name, Length length, const Manager& manager) {
 void Follower::released(Name name) {
     std::erase(living_, &records_[name]);
     records_[name].alive = false;
+}
+
+void Follower::withdrawn(Name name, std::span<const Length> entries, const Manager& manager) {
+    for (std::uint32_t group = 0; group < rules_.size(); ++group) {
+        const TableView table = manager.table(records_[name].handle, GroupId{group}).value();
+        for (const Length entry : entries) {
+            history_.note(Touched::withdrawn, table[static_cast<std::size_t>(entry)], name, group,
+                          static_cast<std::uint32_t>(entry));
+        }
+    }
 }
 
 Record& Follower::new_record(Name name) {

@@ -13,6 +13,7 @@
 #include <kvpane/blocktable/config.h>
 #include <kvpane/blocktable/manager.h>
 #include <kvpane/invariants/audit.h>
+#include <kvpane/invariants/block_history.h>
 #include <kvpane/invariants/operation.h>
 #include <kvpane/invariants/record.h>
 #include <kvpane/invariants/shadow_cells.h>
@@ -48,6 +49,9 @@ public:
     void shortened(Name name, Length length, const Manager& manager);
     void released(Name name);
 
+    // Logical blocks of the sequence were taken out of the index: for the history of the blocks alone.
+    void withdrawn(Name name, std::span<const Length> entries, const Manager& manager);
+
     // What nobody refers to and nobody can hit must not be read any more. COST O(blocks).
     void poison_idle_blocks(const BlockPool& pool);
     void poison_if_idle(BlockId block, const BlockPool& pool);
@@ -59,6 +63,8 @@ public:
 
     const std::vector<spec::Rule>& rules() const noexcept { return rules_; }  // [groups]
     ShadowCells& shadow() noexcept { return shadow_; }
+    BlockHistory& history() noexcept { return history_; }
+    const BlockHistory& history() const noexcept { return history_; }
     const ShadowCells& shadow() const noexcept { return shadow_; }
     const std::deque<Record>& records() const noexcept { return records_; }  // by Name
     const Record& record(Name name) const { return records_.at(name); }
@@ -72,11 +78,13 @@ public:
 
 private:
     Record& new_record(Name name);
+    void note_written(Name name, std::uint32_t group, std::span<const Slot> slots) noexcept;
     static void adopt(Record& record, std::span<const Token> tokens, Length cut);
 
     std::vector<spec::Rule> rules_;
     WindowRelease release_;
     ShadowCells shadow_;
+    BlockHistory history_;
     std::deque<Record> records_;  // by Name; addresses stay
     std::vector<const Record*> living_;
     std::map<Scope, std::uint32_t> scopes_;

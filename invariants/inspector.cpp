@@ -2,6 +2,7 @@
 #include <kvpane/invariants/inspector.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -28,7 +29,7 @@ bool is_known(const Manager& manager, SequenceHandle handle) { return manager.is
 }  // namespace
 
 Inspector::Books::Books(const Config& config, std::uint32_t groups)
-    : follower(config), mirror(static_cast<std::uint32_t>(config.blocks), groups) {}
+    : follower(config), mirror(config.blocks, groups, follower.history()) {}
 
 Inspector::Inspector(Manager& manager, InspectorOptions options) : manager_(manager), options_(std::move(options)) {
     if (options_.mode == CheckMode::off) {
@@ -61,6 +62,7 @@ void Inspector::before(const Manager& manager, const Call& call) {
         return;
     }
     before_ = counts_of(manager);
+    books_->follower.history().begin(operations_ + 1, call.verb);
     if (call.verb == Verb::release && is_known(manager, call.sequence)) {
         note(read_all(books_->follower.record(name_of(call.sequence))));
     }
@@ -110,10 +112,14 @@ void Inspector::note(Found finding) {
     if (!finding) {
         return;
     }
-    violation_ = Violation{finding->invariant, operations_, std::move(finding->what)};
+    const ShadowCells no_cells(1, 1);
+    const std::vector<std::string> no_spellings;
+    violation_ =
+        books_ ? report(std::move(*finding), operations_, books_->follower.scene(manager_), &books_->follower.history())
+               : report(std::move(*finding), operations_, {manager_, no_cells, {}, no_spellings}, nullptr);
     if (!options_.on_violation) {
-        const std::string what = text(violation_->what, " (operation ", operations_, ")");
-        broken_promise(std::string(number(violation_->invariant)).c_str(), what.c_str());
+        std::fputs(text_of(*violation_).c_str(), stderr);
+        broken_promise(std::string(number(violation_->invariant)).c_str(), violation_->what.c_str());
     }
     options_.on_violation(*violation_);
 }
@@ -138,17 +144,20 @@ Found Inspector::find_wrong_shape(SequenceHandle handle) const {
     const Length cells = length + manager_.reserved(handle).value();
     for (std::uint32_t group = 0; group < manager_.groups(); ++group) {
         const TableView table = manager_.table(handle, GroupId{group}).value();
+        const Site site{.sequence = name_of(handle), .group = group};
         const auto who = [&] {
             return text("sequence #", name_of(handle), ", group ", manager_.config().groups[group].name);
         };
         if (Length{table.size} * manager_.config().block_size < cells) {
-            return Finding{Invariant::T1,
-                           text(who(), ": ", cells, " cells and a table of ", table.size, " blocks")};
+            return Finding{Invariant::T1, text(who(), ": ", cells, " cells and a table of ", table.size, " blocks"),
+                           site};
         }
         const Length seen = spec::need(length, manager_.config().groups[group].window);
         if (table.first_resident > seen) {
-            return Finding{Invariant::T2, text(who(), ": the next query sees position ", seen,
-                                               ", the first resident one is ", table.first_resident)};
+            return Finding{Invariant::T2,
+                           text(who(), ": the next query sees position ", seen, ", the first resident one is ",
+                                table.first_resident),
+                           site};
         }
     }
     return std::nullopt;

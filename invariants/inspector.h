@@ -18,7 +18,7 @@ namespace kvpane::invariants {
 
 struct InspectorOptions {
     CheckMode mode = CheckMode::every;
-    // Called at the first violation. Without it the process stops there, with the report on stderr.
+    // Called at the first violation. Without it the process stops there, with all of the report on stderr.
     std::function<void(const Violation&)> on_violation;
     // Operations between two walks over the whole state. 0: as often as the walks take less than a tenth of the time.
     std::int64_t walk_every = 0;
@@ -33,7 +33,7 @@ struct InspectorOptions {
 //          (T1, T2), exclusive writes and slots (T5), hits cell by cell (X2), that an error changed nothing that is
 //          counted (F2). It plays the engine's part on shadow cells, and reads a whole sequence back (T3, T4) when it is
 //          hit, when its length has doubled since it was last read, and when it ends. Now and then it walks: everything
-//          in the catalogue, A2 aside, and that its own books equal the recount. Memory: 32 bytes a cell of the pool.
+//          in the catalogue, A2 aside, and that its own books equal the recount. Memory: 32 bytes a cell of the pool and 264 a block.
 // sampled  Sees every 64th operation and looks at the shape of the tables that it touched; now and then it walks over
 //          pool, references, queue and index (P1-P3, X3). It knows no cells: wrong contents are for `every`.
 // off      Not attached at all.
@@ -76,7 +76,7 @@ private:
         Books(const Config& config, std::uint32_t groups);
 
         Follower follower;
-        TableMirror mirror;
+        TableMirror mirror;  // behind the follower: it notes what it sees in its history
         IndexWatch events;
         std::vector<Length> read_at;  // by Name: the length when the sequence was last read back
     };
@@ -109,7 +109,7 @@ private:
 
     Manager& manager_;
     InspectorOptions options_;
-    std::optional<Books> books_;            // every
+    std::optional<Books> books_;      // every
     std::vector<Reservation> batch_;  // scratch
     Counts before_;
     std::optional<Violation> violation_;

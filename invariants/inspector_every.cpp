@@ -16,8 +16,8 @@ Found Inspector::check(const Call& call, const CallResult& result) {
     }
     const auto taken = static_cast<std::int64_t>(manager_.statistics().blocks_taken - before_.blocks_taken);
     if (taken != result.step.blocks_taken) {
-        return Finding{Invariant::A1, text("the step names ", result.step.blocks_taken,
-                                           " blocks, the statistics count ", taken)};
+        return Finding{Invariant::A1,
+                       text("the step names ", result.step.blocks_taken, " blocks, the statistics count ", taken)};
     }
     books_->mirror.clear_changed();
     if (auto finding = books_->follower.copied(result.step.copies)) {
@@ -34,7 +34,9 @@ Found Inspector::follow(const Call& call, const CallResult& result) {
     switch (call.verb) {
         case Verb::admit: {
             if (result.count >= static_cast<Length>(call.prompt->tokens.size())) {
-                return Finding{Invariant::X2, text("all ", result.count, " tokens of a prompt were hit")};
+                return Finding{Invariant::X2,
+                               text("all ", result.count, " tokens of a prompt were hit"),
+                               {.sequence = name_of(result.sequence)}};
             }
             if (auto finding = follower.admitted(name_of(result.sequence), result.sequence, owned(call.prompt->scope),
                                                  call.prompt->tokens, owned(call.prompt->extra), result.count, step)) {
@@ -73,6 +75,7 @@ Found Inspector::follow(const Call& call, const CallResult& result) {
             follower.released(name);
             books_->mirror.end(name);
             return std::nullopt;
+        case Verb::uncache: follower.withdrawn(name, call.entries, manager_); return std::nullopt;
         default: return std::nullopt;
     }
 }
@@ -142,12 +145,14 @@ Found Inspector::find_wrong_blocks(const Record& record, std::uint32_t group, co
     if (table.size != size || table.sinks.size() != sinks) {
         return Finding{Invariant::T1,
                        text(books_->follower.scene(manager_).label(record, group), ": expected ", size,
-                            " logical blocks, ", sinks, " of sinks, found ", table.size, " and ", table.sinks.size())};
+                            " logical blocks, ", sinks, " of sinks, found ", table.size, " and ", table.sinks.size()),
+                       {.sequence = record.name, .group = group}};
     }
     if (table.run_begin != std::max(sinks, begin)) {
-        return Finding{Invariant::T2, text(books_->follower.scene(manager_).label(record, group),
-                                           ": expected the blocks from ", std::max(sinks, begin),
-                                           " on, found those from ", table.run_begin)};
+        return Finding{Invariant::T2,
+                       text(books_->follower.scene(manager_).label(record, group), ": expected the blocks from ",
+                            std::max(sinks, begin), " on, found those from ", table.run_begin),
+                       {.sequence = record.name, .group = group}};
     }
     return std::nullopt;
 }
@@ -157,8 +162,10 @@ Found Inspector::find_wrong_refs() {
     const BlockPool& pool = manager_.pool();
     for (const BlockId block : books_->mirror.changed()) {
         if (pool.refs(block) != books_->mirror.refs(block)) {
-            return Finding{Invariant::P2, text("block ", to_index(block), " has ", pool.refs(block),
-                                               " references and stands in ", books_->mirror.refs(block), " tables")};
+            return Finding{Invariant::P2,
+                           text("block ", to_index(block), " has ", pool.refs(block), " references and stands in ",
+                                books_->mirror.refs(block), " tables"),
+                           {.block = block}};
         }
         books_->follower.poison_if_idle(block, pool);
     }
@@ -172,8 +179,9 @@ Found Inspector::find_wrong_slot(std::span<const Reservation> batch, const Step&
     for (const Reservation& reservation : batch) {
         const Record& record = books_->follower.record(name_of(reservation.sequence));
         for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
-            const auto slots = step.slots_of(GroupId{group})
-                                   .subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(reservation.cells));
+            const auto slots =
+                step.slots_of(GroupId{group})
+                    .subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(reservation.cells));
             if (auto finding = find_wrong_slot(record, group, slots)) {
                 return finding;
             }
@@ -193,10 +201,11 @@ Found Inspector::find_wrong_slot(const Record& record, std::uint32_t group, std:
         const BlockId block = table[static_cast<std::size_t>(position / block_size)];
         const bool is_right = slot == Slot{to_index(block)} * block_size + position % block_size || block == null_block;
         if (!is_right || (block != looked_at && !is_private(block, is_committed))) {
-            return Finding{Invariant::T5, text(books_->follower.scene(manager_).label(record, group), ", position ",
-                                               position, ": slot ", slot, " was handed out, the table has block ",
-                                               to_index(block), " there, held ", books_->mirror.refs(block),
-                                               " times")};
+            return Finding{Invariant::T5,
+                           text(books_->follower.scene(manager_).label(record, group), ", position ", position,
+                                ": slot ", slot, " was handed out, the table has block ", to_index(block),
+                                " there, held ", books_->mirror.refs(block), " times"),
+                           {.sequence = record.name, .group = group, .position = position, .block = block}};
         }
         looked_at = block;
         ++position;

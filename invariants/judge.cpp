@@ -43,10 +43,12 @@ bool changes_nothing(Verb verb) { return verb == Verb::plan || verb == Verb::pro
 }  // namespace
 
 Judge::Judge(const Config& config, bool has_twin)
-    : follower_(config), twin_(has_twin ? std::make_unique<Driver>(config) : nullptr) {}
+    : follower_(config), mirror_(config.blocks, static_cast<std::uint32_t>(config.groups.size()), follower_.history()),
+      twin_(has_twin ? std::make_unique<Driver>(config) : nullptr) {}
 
-void Judge::before(const Operation& operation, Driver& driver, Depth depth) {
+void Judge::before(const Operation& operation, std::int64_t number, Driver& driver, Depth depth) {
     longest_hit_.reset();
+    follower_.history().begin(number, operation.verb);
     if (depth == Depth::follow) {
         return;
     }
@@ -56,9 +58,9 @@ void Judge::before(const Operation& operation, Driver& driver, Depth depth) {
     const bool asks = operation.verb == Verb::admit || operation.verb == Verb::probe || operation.verb == Verb::plan;
     const auto length = static_cast<Length>(operation.tokens.size());
     if (asks && depth == Depth::all && length > 0 && length <= longest_searched) {
-        longest_hit_ =
-            longest_hit(scene(driver.manager()),
-                        chains_of(follower_.number_of(operation.scope), operation.tokens, operation.extra), length - 1, follower_.rules());
+        longest_hit_ = longest_hit(scene(driver.manager()),
+                                   chains_of(follower_.number_of(operation.scope), operation.tokens, operation.extra),
+                                   length - 1, follower_.rules());
     }
     forecast_ = forecast(operation, known(), driver.manager(), follower_.rules(), longest_hit_);
     if (twin_ != nullptr) {
@@ -91,6 +93,7 @@ Found Judge::after(const Operation& operation, const Outcome& outcome, const Dri
         if (auto finding = find_forgotten_hit(operation, driver.manager())) {
             return finding;
         }
+        look_at_tables(operation, driver);
         if (auto finding = follow(operation, outcome, driver)) {
             return finding;
         }
@@ -108,6 +111,31 @@ Found Judge::after(const Operation& operation, const Outcome& outcome, const Dri
         return finding;
     }
     return twin_ != nullptr ? find_A2(operation, outcome, driver) : std::nullopt;
+}
+
+// What a successful operation does to tables.
+void Judge::look_at_tables(const Operation& operation, const Driver& driver) {
+    const auto look = [&](Name name) {
+        for (std::uint32_t group = 0; group < follower_.rules().size() && driver.is_alive(name); ++group) {
+            mirror_.update(name, group, driver.manager().table(driver.handle(name), GroupId{group}).value());
+        }
+    };
+    switch (operation.verb) {
+        case Verb::admit:
+        case Verb::reserve:
+        case Verb::commit:
+        case Verb::cancel:
+        case Verb::append:
+        case Verb::append_batch:
+        case Verb::truncate:
+            look(operation.sequence);
+            std::ranges::for_each(operation.sequences, look);
+            break;
+        case Verb::fork: look(operation.child); break;
+        case Verb::release: mirror_.end(operation.sequence); break;
+        default: break;
+    }
+    mirror_.clear_changed();
 }
 
 // What a successful operation does to shadow cells and histories.
@@ -149,6 +177,7 @@ Found Judge::follow(const Operation& operation, const Outcome& outcome, const Dr
             return std::nullopt;
         case Verb::truncate: follower_.shortened(name, operation.length, driver.manager()); return std::nullopt;
         case Verb::release: follower_.released(name); return std::nullopt;
+        case Verb::uncache: follower_.withdrawn(name, operation.blocks, driver.manager()); return std::nullopt;
         case Verb::step_begin: open_steps_.insert(operation.step); return std::nullopt;
         case Verb::step_end: open_steps_.erase(operation.step); return std::nullopt;
         default: return std::nullopt;
@@ -192,8 +221,10 @@ Found Judge::find_X2(const Operation& operation, const Outcome& outcome) const {
     if (outcome.error || operation.verb == Verb::plan || !longest_hit_ || outcome.cached_tokens == *longest_hit_) {
         return std::nullopt;
     }
-    return Finding{Invariant::X2, text(label(operation.sequence), ": the longest cached prefix has ", *longest_hit_,
-                                       " tokens, ", outcome.cached_tokens, " were hit")};
+    return Finding{Invariant::X2,
+                   text(label(operation.sequence), ": the longest cached prefix has ", *longest_hit_, " tokens, ",
+                        outcome.cached_tokens, " were hit"),
+                   {.sequence = operation.sequence}};
 }
 
 // X1 and X3.
@@ -230,8 +261,10 @@ void Judge::note_hits(const Operation& operation, const Driver& driver) {
 Found Judge::find_forgotten_hit(const Operation& operation, const Manager& manager) const {
     for (const BlockId block : hits_) {
         if (manager.pool().content(block) == no_content) {
-            return Finding{Invariant::X3, text("block ", to_index(block), " was hit by ", label(operation.sequence),
-                                               ", and leaves the index with it")};
+            return Finding{Invariant::X3,
+                           text("block ", to_index(block), " was hit by ", label(operation.sequence),
+                                ", and leaves the index with it"),
+                           {.sequence = operation.sequence, .block = block}};
         }
     }
     return std::nullopt;
@@ -267,7 +300,8 @@ Found Judge::find_wrong_event_order(const Operation& operation, const Outcome& o
             continue;  // a window has dropped its block already
         }
         if (at < latest) {
-            return Finding{Invariant::X3, text("event ", number, " is about a sequence that stands in the batch before "
+            return Finding{Invariant::X3, text("event ", number,
+                                               " is about a sequence that stands in the batch before "
                                                "that of the event before it")};
         }
         latest = at;
@@ -300,7 +334,7 @@ Found Judge::find_blind_digest(const Operation& operation, const Outcome& outcom
 // A1: what an operation takes is what its plan said, and what the contract says.
 Found Judge::find_A1(const Operation& operation, const Outcome& outcome, const Manager& manager) const {
     const auto differs = [&](std::string what) {
-        return Finding{Invariant::A1, text(label(operation.sequence), ": ", what)};
+        return Finding{Invariant::A1, text(label(operation.sequence), ": ", what), {.sequence = operation.sequence}};
     };
     const auto taken = static_cast<std::int64_t>(manager.statistics().blocks_taken - taken_before_);
     if (taken != outcome.step.blocks_taken) {
@@ -375,7 +409,8 @@ Found Judge::audit(const Driver& driver, const Operation* last) {
     const Scene look = scene(manager);
     for (const Record* record : follower_.living()) {
         if (driver.handle(record->name) != record->handle || !manager.is_alive(record->handle)) {
-            return Finding{Invariant::T1, text(look.label(record->name), ": its handle is stale")};
+            return Finding{
+                Invariant::T1, text(look.label(record->name), ": its handle is stale"), {.sequence = record->name}};
         }
     }
     if (auto finding = audit_whole(look)) {
@@ -386,7 +421,8 @@ Found Judge::audit(const Driver& driver, const Operation* last) {
             const bool is_cell = finding->invariant == Invariant::T3 || finding->invariant == Invariant::T4;
             if (is_cell && last != nullptr && !is_touched(*last, record->name)) {
                 return Finding{Invariant::F1,
-                               text(finding->what, " (the operation worked on ", look.label(last->sequence), ")")};
+                               text(finding->what, " (the operation worked on ", look.label(last->sequence), ")"),
+                               finding->site};
             }
             return finding;
         }

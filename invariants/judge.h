@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <kvpane/blocktable/config.h>
@@ -18,6 +19,8 @@
 #include <kvpane/invariants/forecast.h>
 #include <kvpane/invariants/operation.h>
 #include <kvpane/invariants/queue_watch.h>
+#include <kvpane/invariants/table_mirror.h>
+#include <kvpane/invariants/violation.h>
 
 namespace kvpane::invariants {
 
@@ -37,7 +40,8 @@ public:
     // Throws std::invalid_argument when the shadow would be too large.
     Judge(const Config& config, bool has_twin);
 
-    void before(const Operation& operation, Driver& driver, Depth depth);
+    // `number` counts the operations, from 1.
+    void before(const Operation& operation, std::int64_t number, Driver& driver, Depth depth);
     Found after(const Operation& operation, const Outcome& outcome, const Driver& driver, Depth depth);
 
     // The error that the last operation had to end with by the contract (one of them, where it allows several); nothing
@@ -46,6 +50,11 @@ public:
 
     // The whole state; a sequence that `last` did not touch and that reads back wrong is F1.
     Found audit(const Driver& driver, const Operation* last = nullptr);
+
+    // The report of what was found at an operation.
+    Violation report(Finding finding, std::int64_t operation, const Manager& manager) const {
+        return invariants::report(std::move(finding), operation, scene(manager), &follower_.history());
+    }
 
     // Tokens and positions that are read back of the last W cells of a living sequence.
     CheckedManager::WindowContents window(Name name, GroupId group, const Manager& manager) const;
@@ -71,12 +80,14 @@ private:
     Found audit_touched(const Operation& operation, const Manager& manager) const;
 
     Found follow(const Operation& operation, const Outcome& outcome, const Driver& driver);
+    void look_at_tables(const Operation& operation, const Driver& driver);
 
     Known known() const { return {follower_.records(), open_steps_}; }
     Scene scene(const Manager& manager) const { return follower_.scene(manager); }
     std::string label(Name name) const { return follower_.label(name); }
 
     Follower follower_;
+    TableMirror mirror_;  // for the history of the blocks
     std::set<std::uint64_t> open_steps_;
     IndexWatch events_;
     std::unique_ptr<Driver> twin_;  // null without

@@ -113,12 +113,19 @@ ShadowCell cell_of(const Record& record, std::uint32_t group, Length position) {
     return {position, cell.chain, cell.token, record.scope, group, record.name};
 }
 
+ShadowCell due_cell(const Record& record, std::uint32_t group, Length position) {
+    ShadowCell cell = cell_of(record, group, position);
+    cell.writer = nobody;
+    return cell;
+}
+
 std::string describe(const ShadowCell& cell) {
     if (cell.is_poison()) {
         return "poison";
     }
     return text("position ", cell.position, " token ", cell.token, " scope ", cell.scope, " group ", cell.group,
-                " chain ", std::hex, cell.chain, std::dec, " written by #", cell.writer);
+                " chain ", std::hex, cell.chain, std::dec,
+                cell.writer == nobody ? std::string{} : text(" written by #", cell.writer));
 }
 
 }  // namespace kvpane::invariants

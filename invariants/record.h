@@ -70,10 +70,11 @@ void add_token(Record& record, Token token);
 // Forgets everything from `length` on, and what is reserved.
 void cut(Record& record, Length length);
 
-// What the cell at a position of the history must be.
+// The cell that the sequence writes at a position of its history; and what must be found there, whoever wrote it.
 ShadowCell cell_of(const Record& record, std::uint32_t group, Length position);
+ShadowCell due_cell(const Record& record, std::uint32_t group, Length position);
 
-// "position 7 token 5 scope 0 group 1 chain 6b.. written by #3", or "poison".
+// "position 7 token 5 scope 0 group 1 chain 6b.. written by #3", or "poison". What nobody wrote has no writer.
 std::string describe(const ShadowCell& cell);
 
 }  // namespace kvpane::invariants

@@ -26,7 +26,7 @@ ShadowCells::ShadowCells(std::int64_t blocks, std::uint32_t block_size)
       written_(static_cast<std::size_t>(blocks) + 1), blocks_(blocks + 1), block_size_(block_size) {}
 
 void ShadowCells::write(Slot slot, const ShadowCell& cell) noexcept {
-    const std::size_t block = block_of(slot);
+    const std::size_t block = to_index(block_of(slot));
     if (written_[block] == 0) {
         std::fill_n(begin_of(block), block_size_, poison);
         written_[block] = 1;
@@ -42,7 +42,7 @@ void ShadowCells::copy(BlockId from, BlockId to, std::uint32_t cells) noexcept {
 
 void ShadowCells::poison_slots(std::span<const Slot> slots) noexcept {
     for (const Slot slot : slots) {
-        if (written_[block_of(slot)] != 0) {
+        if (written_[to_index(block_of(slot))] != 0) {
             cells_[static_cast<std::size_t>(slot)] = poison;
         }
     }

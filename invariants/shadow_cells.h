@@ -11,6 +11,9 @@
 
 namespace kvpane::invariants {
 
+// The writer of a cell that ought to be there.
+inline constexpr Name nobody = 0xffffffffU;
+
 // What stands in one cell of the pool, in the place of K and V. `chain` identifies the whole past of the token: equal
 // tokens at equal positions behind different pasts differ in it.
 struct ShadowCell {
@@ -19,7 +22,7 @@ struct ShadowCell {
     Token token;
     std::uint32_t scope;
     std::uint32_t group;
-    Name writer;  // the sequence that wrote it last; only for messages
+    Name writer;  // the sequence that wrote it last, or `nobody`; only for messages
 
     bool is_poison() const noexcept { return position < 0; }
 
@@ -47,9 +50,9 @@ public:
     bool covers(Slot slot) const noexcept { return slot >= block_size_ && slot / block_size_ < blocks_; }
     bool covers(BlockId block) const noexcept { return block != null_block && to_index(block) < blocks_; }
 
-    const ShadowCell& at(Slot slot) const noexcept {
-        return at(BlockId{static_cast<std::uint32_t>(slot / block_size_)}, slot % block_size_);
-    }
+    BlockId block_of(Slot slot) const noexcept { return BlockId{static_cast<std::uint32_t>(slot / block_size_)}; }
+
+    const ShadowCell& at(Slot slot) const noexcept { return at(block_of(slot), slot % block_size_); }
     const ShadowCell& at(BlockId block, Length offset) const noexcept {
         return written_[to_index(block)] == 0 ? poison : begin_of(to_index(block))[offset];
     }
@@ -62,7 +65,6 @@ public:
     void poison_slots(std::span<const Slot> slots) noexcept;
 
 private:
-    std::size_t block_of(Slot slot) const noexcept { return static_cast<std::size_t>(slot / block_size_); }
     ShadowCell* begin_of(std::size_t block) const noexcept { return cells_.get() + block * block_size_; }
 
     std::unique_ptr<ShadowCell[]> cells_;  // [blocks + 1, block_size]; of unwritten blocks: anything

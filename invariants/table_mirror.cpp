@@ -20,29 +20,34 @@ void TableMirror::update(Name name, std::uint32_t group, const TableView& now) {
     const bool only_grows = seen.first == now.run_begin && seen.ids.size() <= now.size;
     const std::size_t from = only_grows && !seen.ids.empty() ? seen.ids.size() - 1 : 0;
     for (std::size_t entry = now.size; entry < seen.ids.size(); ++entry) {
-        change(seen.ids[entry], null_block);
+        change(name, group, entry, seen.ids[entry], null_block);
     }
     seen.ids.resize(now.size);
     seen.first = now.run_begin;
     for (std::size_t entry = from; entry < now.size; ++entry) {
-        change(seen.ids[entry], now[entry]);
+        change(name, group, entry, seen.ids[entry], now[entry]);
     }
 }
 
 void TableMirror::end(Name name) {
     for (std::uint32_t group = 0; group < groups_; ++group) {
         Table& seen = table(name, group);
-        std::ranges::for_each(seen.ids, [&](BlockId& block) { change(block, null_block); });
+        for (std::size_t entry = 0; entry < seen.ids.size(); ++entry) {
+            change(name, group, entry, seen.ids[entry], null_block);
+        }
         seen.ids.clear();
         seen.first = 0;
     }
 }
 
 // Ids beyond the pool count for nothing: whoever reads the table finds them.
-void TableMirror::change(BlockId& seen, BlockId now) {
+void TableMirror::change(Name name, std::uint32_t group, std::size_t entry, BlockId& seen, BlockId now) {
     if (seen == now) {
         return;
     }
+    using Kind = BlockHistory::Kind;
+    history_->note(Kind::leaves, seen, name, group, static_cast<std::uint32_t>(entry));
+    history_->note(Kind::enters, now, name, group, static_cast<std::uint32_t>(entry));
     if (seen != null_block && to_index(seen) < refs_.size()) {
         --refs_[to_index(seen)];
         changed_.push_back(seen);
@@ -62,10 +67,11 @@ Found TableMirror::compare(const Scene& scene) const {
             for (std::size_t entry = 0; entry < std::max<std::size_t>(seen.size(), now.size); ++entry) {
                 const BlockId was = entry < seen.size() ? seen[entry] : null_block;
                 if (was != now[entry]) {
-                    return Finding{Invariant::P2,
-                                   text(scene.label(*record, group), ", logical block ", entry, ": block ",
-                                        to_index(was), " became block ", to_index(now[entry]),
-                                        " and no operation on the sequence did that")};
+                    return Finding{
+                        Invariant::P2,
+                        text(scene.label(*record, group), ", logical block ", entry, ": block ", to_index(was),
+                             " became block ", to_index(now[entry]), " and no operation on the sequence did that"),
+                        {.sequence = record->name, .group = group, .block = now[entry]}};
                 }
             }
         }

@@ -7,6 +7,7 @@
 
 #include <kvpane/blocktable/manager.h>
 #include <kvpane/invariants/audit.h>
+#include <kvpane/invariants/block_history.h>
 
 namespace kvpane::invariants {
 
@@ -14,7 +15,9 @@ namespace kvpane::invariants {
 // looking only at the sequences that an operation worked on.
 class TableMirror {
 public:
-    TableMirror(std::uint32_t blocks, std::uint32_t groups) : refs_(blocks + std::size_t{1}), groups_(groups) {}
+    // What enters and leaves a table is noted in `history`, which must live as long.
+    TableMirror(std::int64_t blocks, std::uint32_t groups, BlockHistory& history)
+        : refs_(static_cast<std::size_t>(blocks) + 1), groups_(groups), history_(&history) {}
 
     // Takes over what a table of the sequence is now.
     // COST O(entries), of a table that only grew behind its last block O(1) for each new one.
@@ -40,12 +43,13 @@ private:
     };
 
     Table& table(Name name, std::uint32_t group);
-    void change(BlockId& seen, BlockId now);
+    void change(Name name, std::uint32_t group, std::size_t entry, BlockId& seen, BlockId now);
 
-    std::vector<Table> tables_;  // [names, n_groups]
+    std::vector<Table> tables_;        // [names, n_groups]
     std::vector<std::uint32_t> refs_;  // [blocks + 1]
     std::vector<BlockId> changed_;
     std::uint32_t groups_;
+    BlockHistory* history_;
 };
 
 }  // namespace kvpane::invariants

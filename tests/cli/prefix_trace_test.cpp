@@ -120,6 +120,33 @@ BOOST_AUTO_TEST_CASE(a_violation_says_how_to_run_into_it_again) {
     const auto json = nlohmann::json::parse(cli::prefix_json(report));
     BOOST_TEST(json["violation"]["invariant"] == "P1");
     BOOST_TEST(json["violation"]["reproduce"] == again);
+    for (const char* unknown : {"sequence", "group", "position", "expected", "found", "block"}) {
+        BOOST_TEST(json["violation"].at(unknown).is_null(), unknown);
+    }
+    BOOST_TEST(json["violation"]["block_history"].empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_violation_is_told_as_json_with_both_cells_and_the_history_of_the_block) {
+    cli::PrefixReport report;
+    report.runs = {{EvictionPolicy::lru, 0, {}}};
+    invariants::Violation violation{invariants::Invariant::T3, 9, "sequence a, position 2: ..."};
+    violation.sequence = "a";
+    violation.group = "full";
+    violation.position = 2;
+    violation.expected = invariants::ShadowCell{2, 0x1f, 3, 4, 0, invariants::nobody};
+    violation.found = invariants::poison;
+    violation.block = BlockId{5};
+    violation.block_history = {"operation 1 (admit): cells 0..2 written by a", "now: live, 1 reference, not in the index"};
+    report.runs[0].report.violation = violation;
+    const auto json = nlohmann::json::parse(cli::prefix_json(report))["violation"];
+    BOOST_TEST(json["sequence"] == "a");
+    BOOST_TEST(json["group"] == "full");
+    BOOST_TEST(json["position"] == 2);
+    BOOST_TEST(json["expected"] == nlohmann::json::parse(R"({"what": "position 2 token 3 scope 4 group 0 chain 1f",
+        "token": 3, "position": 2, "scope": 4, "chain": "0x000000000000001f", "writer": null})"));
+    BOOST_TEST(json["found"] == nlohmann::json::parse(R"({"what": "poison"})"));
+    BOOST_TEST(json["block"] == 5);
+    BOOST_TEST(json["block_history"] == violation.block_history);
 }
 
 BOOST_AUTO_TEST_CASE(the_kind_of_a_trace_is_seen_in_its_content_when_the_name_does_not_tell) {
