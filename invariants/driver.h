@@ -53,6 +53,7 @@ private:
     Outcome plan(const Operation& operation);
     Prompt prompt(const Operation& operation);
     std::span<const SequenceHandle> handles(const std::vector<Name>& names);
+    std::span<const Reservation> reservations(const Operation& reserve);
     void call(Name name, SequenceHandle handle);
 
     Manager manager_;

@@ -135,11 +135,10 @@ void Follower::committed(Name name, std::span<const Token> tokens) {
 
 // Slots of one block that follow each other are one touch.
 void Follower::note_written(Name name, std::uint32_t group, std::span<const Slot> slots) noexcept {
-    const Slot block_size = shadow_.block_size();
     for (std::size_t i = 0, next = 0; i < slots.size(); i = next) {
-        const Slot first = slots[i] % block_size;
+        const Slot first = shadow_.offset_of(slots[i]);
         for (next = i + 1;
-             next < slots.size() && slots[next] == slots[next - 1] + 1 && slots[next] % block_size != 0;) {
+             next < slots.size() && slots[next] == slots[next - 1] + 1 && shadow_.offset_of(slots[next]) != 0;) {
             ++next;
         }
         history_.note(Touched::written, shadow_.block_of(slots[i]), name, group, static_cast<std::uint32_t>(first),

@@ -67,7 +67,8 @@ public:
     const BlockHistory& history() const noexcept { return history_; }
     const ShadowCells& shadow() const noexcept { return shadow_; }
     const std::deque<Record>& records() const noexcept { return records_; }  // by Name
-    const Record& record(Name name) const { return records_.at(name); }
+    // REQUIRES the name was told of.
+    const Record& record(Name name) const noexcept { return records_[name]; }
     std::span<const Record* const> living() const noexcept { return living_; }
 
     Scene scene(const Manager& manager) const { return {manager, shadow_, living_, spellings_}; }

@@ -14,19 +14,19 @@ bool any_negative(const std::vector<Token>& tokens) {
     return std::ranges::any_of(tokens, [](Token token) { return token < 0; });
 }
 
-Length count_of(const std::vector<Token>& tokens) { return static_cast<Length>(tokens.size()); }
-
-// External content lies within the tokens, piece behind piece.
-bool is_out_of_place(const std::vector<ExternalContent>& extra, Length tokens) {
+// Pieces of external content stand in ascending order, apart, and within the tokens.
+bool fits(const std::vector<ExternalContent>& extra, Length tokens) {
     Length end = 0;
     for (const ExternalContent& piece : extra) {
-        if (piece.at < end || piece.count < 1 || piece.count > tokens || piece.at > tokens - piece.count) {
-            return true;
+        if (piece.at < end || piece.count < 1 || piece.count > tokens - piece.at) {
+            return false;
         }
         end = piece.at + piece.count;
     }
-    return false;
+    return true;
 }
+
+Length count_of(const std::vector<Token>& tokens) { return static_cast<Length>(tokens.size()); }
 
 // --- errors ---------------------------------------------------------------------------------------------------------
 
@@ -44,7 +44,11 @@ void refuse_cut(const Record& record, Length length, std::set<Error>& refusals) 
 }
 
 void refuse_batch(const Operation& operation, const Known& known, std::set<Error>& refusals) {
-    if (operation.sequences.size() != operation.tokens.size() || any_negative(operation.tokens) ||
+    const bool appends = operation.verb == Verb::append_batch;
+    const std::size_t given = appends ? operation.tokens.size() : operation.counts.size();
+    const bool is_senseless = appends ? any_negative(operation.tokens)
+                                      : std::ranges::any_of(operation.counts, [](Length cells) { return cells < 1; });
+    if (operation.sequences.empty() || operation.sequences.size() != given || is_senseless ||
         std::set(operation.sequences.begin(), operation.sequences.end()).size() != operation.sequences.size()) {
         refusals.insert(Error::invalid_argument);
     }
@@ -52,7 +56,7 @@ void refuse_batch(const Operation& operation, const Known& known, std::set<Error
         const Record* record = known.find(name);
         if (record == nullptr) {
             refusals.insert(Error::unknown_sequence);
-        } else if (record->reserved() > 0) {
+        } else if (appends && record->reserved() > 0) {
             refusals.insert(Error::busy);
         }
     }
@@ -97,25 +101,25 @@ void refuse_on_sequence(const Operation& operation, const Known& known, std::set
 
 void refuse(const Operation& operation, const Known& known, Forecast& forecast) {
     std::set<Error>& refusals = forecast.refusals;
+    if (works_on_several(operation)) {
+        refuse_batch(operation, known, refusals);
+        forecast.is_silent = operation.verb == Verb::append_batch && operation.sequences.empty();
+        return;
+    }
     const bool is_open = known.open_steps.contains(operation.step);
     switch (operation.verb) {
         case Verb::admit:
             if (operation.tokens.empty() || any_negative(operation.tokens) || operation.compute.value_or(0) < 0 ||
-                known.find(operation.sequence) != nullptr ||
-                is_out_of_place(operation.extra, count_of(operation.tokens))) {
+                !fits(operation.extra, count_of(operation.tokens)) || known.find(operation.sequence) != nullptr) {
                 refusals.insert(Error::invalid_argument);
             }
             break;
         case Verb::plan:
             if (any_negative(operation.tokens) || operation.chunk < 0 ||
-                (operation.tokens.empty() && operation.count < 1) ||
-                (!operation.tokens.empty() && is_out_of_place(operation.extra, count_of(operation.tokens)))) {
+                (operation.tokens.empty() ? operation.count < 1
+                                          : !fits(operation.extra, count_of(operation.tokens)))) {
                 refusals.insert(Error::invalid_argument);
             }
-            break;
-        case Verb::append_batch:
-            refuse_batch(operation, known, refusals);
-            forecast.is_silent = operation.sequences.empty();
             break;
         case Verb::step_begin:
         case Verb::step_end:
@@ -278,7 +282,15 @@ void take(const Operation& operation, const Known& known, const Manager& manager
             forecast.room -= manager.sequences() > 0 ? config.watermark : 0;
             break;
         }
-        case Verb::reserve: reserve(operation.sequence, operation.count); break;
+        case Verb::reserve:
+            if (!operation.is_batch) {
+                reserve(operation.sequence, operation.count);
+                break;
+            }
+            for (std::size_t i = 0; i < operation.sequences.size(); ++i) {
+                reserve(operation.sequences[i], operation.counts[i]);
+            }
+            break;
         case Verb::append: reserve(operation.sequence, count_of(operation.tokens)); break;
         default: std::ranges::for_each(operation.sequences, [&](Name name) { reserve(name, 1); });
     }

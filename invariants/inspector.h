@@ -71,6 +71,13 @@ private:
         friend bool operator==(const Counts&, const Counts&) = default;
     };
 
+    // What a step handed out to one sequence.
+    struct Cells {
+        const Step* step = nullptr;
+        Length first = 0;
+        Length count = 0;
+    };
+
     // What `every` keeps beside the Follower.
     struct Books {
         Books(const Config& config, std::uint32_t groups);
@@ -92,11 +99,11 @@ private:
     Found reserved(std::span<const Reservation> batch, const Step& step);
     Found appended(std::span<const Reservation> batch, std::span<const Token> tokens, const Step& step);
     Found handed_out(std::span<const Reservation> batch, const Step& step);
-    Found touched(SequenceHandle handle);
+    Found touched(SequenceHandle handle, const Cells& got);
+    Found touched(std::span<const Reservation> batch, const Step& step);
     Found find_wrong_blocks(const Record& record, std::uint32_t group, const TableView& table) const;
     Found find_wrong_refs();
-    Found find_wrong_slot(std::span<const Reservation> batch, const Step& step) const;
-    Found find_wrong_slot(const Record& record, std::uint32_t group, std::span<const Slot> slots) const;
+    Found find_wrong_slot(const Record& record, std::uint32_t group, const TableView& table, const Cells& got) const;
     bool is_private(BlockId block, bool may_be_indexed) const;
     Found read_if_due(const Record& record);
     Found read_all(const Record& record);
@@ -110,7 +117,8 @@ private:
     Manager& manager_;
     InspectorOptions options_;
     std::optional<Books> books_;      // every
-    std::vector<Reservation> batch_;  // scratch
+    std::vector<Reservation> batch_;  // scratch, like the next one
+    std::vector<TableView> tables_;   // [groups] of the sequence that is looked at
     Counts before_;
     std::optional<Violation> violation_;
     std::int64_t operations_ = 0;

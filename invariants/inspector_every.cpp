@@ -44,18 +44,18 @@ Found Inspector::follow(const Call& call, const CallResult& result) {
             }
             books_->read_at.resize(std::max<std::size_t>(books_->read_at.size(), name_of(result.sequence) + 1));
             books_->read_at[name_of(result.sequence)] = 0;
-            if (auto finding = touched(result.sequence)) {
+            if (auto finding = touched(result.sequence, {})) {
                 return finding;
             }
             return result.count > 0 ? read_all(follower.record(name_of(result.sequence))) : std::nullopt;
         }
         case Verb::reserve: return reserved(call.batch, step);
-        case Verb::commit: follower.committed(name, call.tokens); return touched(call.sequence);
+        case Verb::commit: follower.committed(name, call.tokens); return touched(call.sequence, {});
         case Verb::cancel:
             if (follower.record(name).reserved() > 0) {
                 follower.shortened(name, follower.record(name).length(), manager_);
             }
-            return touched(call.sequence);
+            return touched(call.sequence, {});
         case Verb::append: {
             const Reservation all{call.sequence, static_cast<Length>(call.tokens.size())};
             return appended({&all, 1}, call.tokens, step);
@@ -69,8 +69,8 @@ Found Inspector::follow(const Call& call, const CallResult& result) {
             follower.forked(name, name_of(result.sequence), result.sequence, call.at);
             books_->read_at.resize(std::max<std::size_t>(books_->read_at.size(), name_of(result.sequence) + 1));
             books_->read_at[name_of(result.sequence)] = 0;
-            return touched(result.sequence);
-        case Verb::truncate: follower.shortened(name, call.count, manager_); return touched(call.sequence);
+            return touched(result.sequence, {});
+        case Verb::truncate: follower.shortened(name, call.count, manager_); return touched(call.sequence, {});
         case Verb::release:
             follower.released(name);
             books_->mirror.end(name);
@@ -96,12 +96,7 @@ Found Inspector::reserved(std::span<const Reservation> batch, const Step& step) 
     if (auto finding = handed_out(batch, step)) {
         return finding;
     }
-    for (const Reservation& reservation : batch) {
-        if (auto finding = touched(reservation.sequence)) {
-            return finding;
-        }
-    }
-    return find_wrong_slot(batch, step);
+    return touched(batch, step);
 }
 
 // Each sequence commits as many tokens as it reserved cells, in order.
@@ -109,46 +104,78 @@ Found Inspector::appended(std::span<const Reservation> batch, std::span<const To
     if (auto finding = handed_out(batch, step)) {
         return finding;
     }
+    Length first = 0;
     for (const Reservation& reservation : batch) {
-        const auto cells = static_cast<std::size_t>(reservation.cells);
-        books_->follower.committed(name_of(reservation.sequence), tokens.first(cells));
-        tokens = tokens.subspan(cells);
-        if (auto finding = touched(reservation.sequence)) {
+        books_->follower.committed(
+            name_of(reservation.sequence),
+            tokens.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(reservation.cells)));
+        first += reservation.cells;
+    }
+    return touched(batch, step);
+}
+
+// Who holds a block is known when all tables of the batch have been seen: only then the cells are looked at. A batch of
+// one, which is what most are, is looked at in one go.
+Found Inspector::touched(std::span<const Reservation> batch, const Step& step) {
+    if (batch.size() == 1) {
+        return touched(batch.front().sequence, {&step, 0, batch.front().cells});
+    }
+    for (const Reservation& reservation : batch) {
+        if (auto finding = touched(reservation.sequence, {})) {
             return finding;
         }
     }
-    return find_wrong_slot(batch, step);
+    Length first = 0;
+    for (const Reservation& reservation : batch) {
+        const Record& record = books_->follower.record(name_of(reservation.sequence));
+        for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
+            const TableView table = manager_.table(reservation.sequence, GroupId{group}).value();
+            if (auto finding = find_wrong_slot(record, group, table, {&step, first, reservation.cells})) {
+                return finding;
+            }
+        }
+        first += reservation.cells;
+    }
+    return std::nullopt;
 }
 
-// The sequence's tables have the shape that its history demands; now and then it is read back.
-Found Inspector::touched(SequenceHandle handle) {
+// The sequence's tables have the shape that its history demands, and the cells that it got lie where they must; now and
+// then it is read back.
+Found Inspector::touched(SequenceHandle handle, const Cells& got) {
     const Record& record = books_->follower.record(name_of(handle));
+    tables_.resize(record.groups.size());
     for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
-        const TableView table = manager_.table(handle, GroupId{group}).value();
-        books_->mirror.update(name_of(handle), group, table);
-        if (auto finding = find_wrong_blocks(record, group, table)) {
+        tables_[group] = manager_.table(handle, GroupId{group}).value();
+        books_->mirror.update(name_of(handle), group, tables_[group]);
+        if (auto finding = find_wrong_blocks(record, group, tables_[group])) {
+            return finding;
+        }
+    }
+    // Behind the tables of all groups: what the window of one gives up another one may take in the same step.
+    for (std::uint32_t group = 0; got.count > 0 && group < record.groups.size(); ++group) {
+        if (auto finding = find_wrong_slot(record, group, tables_[group], got)) {
             return finding;
         }
     }
     return read_if_due(record);
 }
 
+// This is asked twice a token: where nothing was released nothing is divided.
 Found Inspector::find_wrong_blocks(const Record& record, std::uint32_t group, const TableView& table) const {
-    const auto number = [](Length blocks) { return static_cast<std::uint32_t>(blocks); };
     const spec::Holding& holding = record.groups[group].holding;
-    const std::uint32_t size = number(spec::blocks_for(holding.end, holding.rule));
-    const std::uint32_t sinks =
-        holding.rule.sinks == 0 ? 0 : std::min(size, number(spec::blocks_for(holding.rule.sinks, holding.rule)));
-    const std::uint32_t begin = holding.low >= holding.end ? size
-                                : holding.low == 0         ? 0
-                                                           : number(holding.low / holding.rule.block_size);
-    if (table.size != size || table.sinks.size() != sinks) {
+    const Length block_size = holding.rule.block_size;
+    const Length size = table.size;
+    const Length sinks =
+        holding.rule.sinks == 0 ? 0 : std::min(size, spec::blocks_for(holding.rule.sinks, holding.rule));
+    if ((size - 1) * block_size >= holding.end || holding.end > size * block_size || std::ssize(table.sinks) != sinks) {
         return Finding{Invariant::T1,
-                       text(books_->follower.scene(manager_).label(record, group), ": expected ", size,
-                            " logical blocks, ", sinks, " of sinks, found ", table.size, " and ", table.sinks.size()),
+                       text(books_->follower.scene(manager_).label(record, group), ": expected ",
+                            spec::blocks_for(holding.end, holding.rule), " logical blocks, ", sinks,
+                            " of sinks, found ", size, " and ", table.sinks.size()),
                        {.sequence = record.name, .group = group}};
     }
-    if (table.run_begin != std::max(sinks, begin)) {
+    const Length begin = holding.low >= holding.end ? size : holding.low == 0 ? 0 : holding.low / block_size;
+    if (Length{table.run_begin} != std::max(sinks, begin)) {
         return Finding{Invariant::T2,
                        text(books_->follower.scene(manager_).label(record, group), ": expected the blocks from ",
                             std::max(sinks, begin), " on, found those from ", table.run_begin),
@@ -172,43 +199,35 @@ Found Inspector::find_wrong_refs() {
     return std::nullopt;
 }
 
-// T5: the cells of the step are the last ones of their sequences, at their places in the tables, in blocks that nobody
-// else holds; and that nobody can hit as long as they are not committed. A window may have dropped some already.
-Found Inspector::find_wrong_slot(std::span<const Reservation> batch, const Step& step) const {
-    Length offset = 0;
-    for (const Reservation& reservation : batch) {
-        const Record& record = books_->follower.record(name_of(reservation.sequence));
-        for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
-            const auto slots =
-                step.slots_of(GroupId{group})
-                    .subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(reservation.cells));
-            if (auto finding = find_wrong_slot(record, group, slots)) {
-                return finding;
-            }
-        }
-        offset += reservation.cells;
-    }
-    return std::nullopt;
-}
-
-Found Inspector::find_wrong_slot(const Record& record, std::uint32_t group, std::span<const Slot> slots) const {
+// T5: the cells that were handed out are the last ones of the sequence, at their places in the table, in blocks that
+// nobody else holds; and that nobody can hit as long as they are not committed. A window may have dropped some already.
+Found Inspector::find_wrong_slot(const Record& record, std::uint32_t group, const TableView& table,
+                                 const Cells& got) const {
+    const std::span<const Slot> slots =
+        got.step->slots_of(GroupId{group})
+            .subspan(static_cast<std::size_t>(got.first), static_cast<std::size_t>(got.count));
     const Length block_size = manager_.config().block_size;
-    const TableView table = manager_.table(record.handle, GroupId{group}).value();
     const bool is_committed = record.reserved() == 0;
-    Length position = record.length() + record.reserved() - static_cast<Length>(slots.size());
+    const Length first = record.length() + record.reserved() - std::ssize(slots);
+    Length entry = first / block_size;
+    Length offset = first - entry * block_size;
     BlockId looked_at = null_block;
-    for (const Slot slot : slots) {
-        const BlockId block = table[static_cast<std::size_t>(position / block_size)];
-        const bool is_right = slot == Slot{to_index(block)} * block_size + position % block_size || block == null_block;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        const BlockId block = table[static_cast<std::size_t>(entry)];
+        const bool is_right = slots[i] == Slot{to_index(block)} * block_size + offset || block == null_block;
         if (!is_right || (block != looked_at && !is_private(block, is_committed))) {
+            const Length position = first + static_cast<Length>(i);
             return Finding{Invariant::T5,
                            text(books_->follower.scene(manager_).label(record, group), ", position ", position,
-                                ": slot ", slot, " was handed out, the table has block ", to_index(block),
+                                ": slot ", slots[i], " was handed out, the table has block ", to_index(block),
                                 " there, held ", books_->mirror.refs(block), " times"),
                            {.sequence = record.name, .group = group, .position = position, .block = block}};
         }
         looked_at = block;
-        ++position;
+        if (++offset == block_size) {
+            offset = 0;
+            ++entry;
+        }
     }
     return std::nullopt;
 }

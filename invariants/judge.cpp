@@ -149,7 +149,9 @@ Found Judge::follow(const Operation& operation, const Outcome& outcome, const Dr
         case Verb::admit:
             return follower_.admitted(name, driver.handle(name), operation.scope, operation.tokens, operation.extra,
                                       outcome.cached_tokens, step);
-        case Verb::reserve: return follower_.handed_out(name, step, 0, operation.count);
+        case Verb::reserve:
+            return operation.is_batch ? follow_batch(operation, step)
+                                      : follower_.handed_out(name, step, 0, operation.count);
         case Verb::commit: follower_.committed(name, operation.tokens); return std::nullopt;
         case Verb::cancel:
             if (follower_.record(name).reserved() > 0) {
@@ -182,6 +184,17 @@ Found Judge::follow(const Operation& operation, const Outcome& outcome, const Dr
         case Verb::step_end: open_steps_.erase(operation.step); return std::nullopt;
         default: return std::nullopt;
     }
+}
+
+Found Judge::follow_batch(const Operation& reserve, const Step& step) {
+    Length first = 0;
+    for (std::size_t i = 0; i < reserve.sequences.size(); ++i) {
+        if (auto finding = follower_.handed_out(reserve.sequences[i], step, first, reserve.counts[i])) {
+            return finding;
+        }
+        first += reserve.counts[i];
+    }
+    return std::nullopt;
 }
 
 std::optional<Error> Judge::due() const {

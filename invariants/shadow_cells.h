@@ -47,12 +47,16 @@ public:
     std::uint32_t block_size() const noexcept { return block_size_; }
 
     // Whether the slot, or the block, is one of the pool's; the null block is not. All below require it.
-    bool covers(Slot slot) const noexcept { return slot >= block_size_ && slot / block_size_ < blocks_; }
+    bool covers(Slot slot) const noexcept { return slot >= block_size_ && slot < blocks_ * Slot{block_size_}; }
     bool covers(BlockId block) const noexcept { return block != null_block && to_index(block) < blocks_; }
 
-    BlockId block_of(Slot slot) const noexcept { return BlockId{static_cast<std::uint32_t>(slot / block_size_)}; }
+    // Without a division where the size is a power of two, as it mostly is: a token asks several times.
+    BlockId block_of(Slot slot) const noexcept {
+        return BlockId{static_cast<std::uint32_t>(shift_ >= 0 ? slot >> shift_ : slot / block_size_)};
+    }
+    Slot offset_of(Slot slot) const noexcept { return slot - Slot{to_index(block_of(slot))} * block_size_; }
 
-    const ShadowCell& at(Slot slot) const noexcept { return at(block_of(slot), slot % block_size_); }
+    const ShadowCell& at(Slot slot) const noexcept { return at(block_of(slot), offset_of(slot)); }
     const ShadowCell& at(BlockId block, Length offset) const noexcept {
         return written_[to_index(block)] == 0 ? poison : begin_of(to_index(block))[offset];
     }
@@ -71,6 +75,7 @@ private:
     std::vector<std::uint8_t> written_;    // [blocks + 1] 0: all cells are poison, whatever the memory says
     std::int64_t blocks_;                  // the null block included
     std::uint32_t block_size_;
+    int shift_;  // log2(block_size), or -1
 };
 
 static_assert(sizeof(ShadowCell) == 32);
