@@ -16,12 +16,12 @@ Found Inspector::check(const Call& call, const CallResult& result) {
                                                                   " and the pool counts something else than before")});
     }
     const auto taken = static_cast<std::int64_t>(manager_.statistics().blocks_taken - before_.blocks_taken);
-    if (taken != result.step.blocks_taken) {
+    if (taken != result.step->blocks_taken) {
         return Finding{Invariant::A1,
-                       text("the step names ", result.step.blocks_taken, " blocks, the statistics count ", taken)};
+                       text("the step names ", result.step->blocks_taken, " blocks, the statistics count ", taken)};
     }
     books_->mirror.clear_changed();
-    if (auto finding = books_->follower.copied(result.step.copies)) {
+    if (auto finding = books_->follower.copied(result.step->copies)) {
         return finding;
     }
     auto finding = follow(call, result);
@@ -31,7 +31,7 @@ Found Inspector::check(const Call& call, const CallResult& result) {
 Found Inspector::follow(const Call& call, const CallResult& result) {
     Follower& follower = books_->follower;
     const Name name = name_of(call.sequence);
-    const Step& step = result.step;
+    const Step& step = *result.step;
     switch (call.verb) {
         case Verb::admit: {
             if (result.count >= static_cast<Length>(call.prompt->tokens.size())) {
