@@ -83,12 +83,8 @@ Found find_wrong_rows(const AttentionProblem& problem) noexcept {
     return {};
 }
 
-// From the first element to behind the last.
 MemoryRange range_of_cells(const CellStore& store, const void* memory) noexcept {
-    const CellShape& shape = store.shape;
-    const std::int64_t last = shape.blocks * store.strides.block + (shape.block_size - 1) * store.strides.cell +
-                              (shape.kv_heads - 1) * store.strides.head + shape.head_dim;
-    return range_of(memory, static_cast<std::size_t>(last) * bytes_of(shape.dtype));
+    return range_of(memory, static_cast<std::size_t>(reach_of(store.shape, store.strides)) * bytes_of(store.shape.dtype));
 }
 
 // Of the queries, and of the outputs.

@@ -10,16 +10,11 @@
 #include <kvpane/attention/host_item.h>
 #include <kvpane/attention/host_kernels.h>
 #include <kvpane/attention/host_workspace.h>
-#include <kvpane/attention/memory_range.h>
 #include <kvpane/attention/merge.h>
 
 namespace kvpane {
 
 namespace {
-
-tl::unexpected<PayloadError> wrong(PayloadFault fault, const char* where) noexcept {
-    return tl::unexpected(PayloadError{fault, where});
-}
 
 void merge_sequence(const AttentionProblem& problem, const HostOptions& options, const HostWorkspace& workspace,
                     std::size_t sequence, const AttentionResult& result) noexcept {
@@ -102,29 +97,6 @@ private:
     std::atomic<std::size_t> next_ = 0;
 };
 
-payload_expected<void> find_wrong_workspace(const AttentionProblem& problem, const HostOptions& options,
-                                            std::span<std::byte> workspace, const AttentionResult& result) noexcept {
-    if (options.threads == 0) {
-        return wrong(PayloadFault::bad_shape, "threads");
-    }
-    if (options.chunk < 0) {
-        return wrong(PayloadFault::bad_shape, "chunk");
-    }
-    if (workspace.size() < host_workspace_bytes(problem, options)) {
-        return wrong(PayloadFault::workspace_too_small, "workspace");
-    }
-    const MemoryRange memory = range_of(workspace);
-    if (memory.begin % workspace_alignment != 0) {
-        return wrong(PayloadFault::misaligned, "workspace");
-    }
-    const auto is_shared = [&](const MemoryRange& other) { return overlap(memory, other); };
-    if (std::ranges::any_of(inputs_of(problem), is_shared) ||
-        std::ranges::any_of(outputs_of(problem, result), is_shared)) {
-        return wrong(PayloadFault::overlapping, "workspace");
-    }
-    return {};
-}
-
 }  // namespace
 
 HostPath best_host_path() noexcept {
@@ -144,7 +116,13 @@ std::size_t host_workspace_bytes(const AttentionProblem& problem, const HostOpti
 payload_expected<void> host_attention(const AttentionProblem& problem, const HostOptions& options,
                                       std::span<std::byte> workspace, const AttentionResult& result) noexcept {
     return find_wrong(problem, result)
-        .and_then([&] { return find_wrong_workspace(problem, options, workspace, result); })
+        .and_then([&] { return find_wrong_options(options); })
+        .and_then([&]() -> payload_expected<void> {
+            if (workspace.size() < host_workspace_bytes(problem, options)) {
+                return tl::unexpected(PayloadError{PayloadFault::workspace_too_small, "workspace"});
+            }
+            return find_wrong_memory(workspace, problem, result);
+        })
         .map([&] {
             const HostWorkspace divided = divide_workspace(problem, options, workspace.data());
             Work(problem, options, divided, result).run();

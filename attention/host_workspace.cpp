@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <kvpane/attention/host_kernels.h>
+#include <kvpane/attention/memory_range.h>
 
 namespace kvpane {
 
@@ -11,30 +12,35 @@ namespace {
 
 constexpr std::size_t divide_up(std::size_t a, std::size_t b) noexcept { return a / b + (a % b == 0 ? 0 : 1); }
 
-// Cuts arrays off the front of the workspace, each on its own cache line.
-class Cutter {
-public:
-    explicit Cutter(std::byte* base) noexcept : base_(base) {}
-
-    template <class T>
-    std::span<T> cut(std::size_t count) noexcept {
-        const std::size_t begin = bytes_;
-        std::size_t size = 0;
-        if (__builtin_mul_overflow(count, sizeof(T), &size) ||
-            __builtin_add_overflow(bytes_, divide_up(size, workspace_alignment) * workspace_alignment, &bytes_)) {
-            bytes_ = std::numeric_limits<std::size_t>::max() / 2;  // no memory is so large; sums of it stay large
-        }
-        return base_ == nullptr ? std::span<T>{} : std::span<T>(reinterpret_cast<T*>(base_ + begin), count);
-    }
-
-    std::size_t bytes() const noexcept { return bytes_; }
-
-private:
-    std::byte* base_;
-    std::size_t bytes_ = 0;
-};
+tl::unexpected<PayloadError> wrong(PayloadFault fault, const char* where) noexcept {
+    return tl::unexpected(PayloadError{fault, where});
+}
 
 }  // namespace
+
+payload_expected<void> find_wrong_options(const HostOptions& options) noexcept {
+    if (options.threads == 0) {
+        return wrong(PayloadFault::bad_shape, "threads");
+    }
+    if (options.chunk < 0) {
+        return wrong(PayloadFault::bad_shape, "chunk");
+    }
+    return {};
+}
+
+payload_expected<void> find_wrong_memory(std::span<std::byte> workspace, const AttentionProblem& problem,
+                                         const AttentionResult& result) noexcept {
+    const MemoryRange memory = range_of(workspace);
+    if (memory.begin % workspace_alignment != 0) {
+        return wrong(PayloadFault::misaligned, "workspace");
+    }
+    const auto is_shared = [&](const MemoryRange& other) { return overlap(memory, other); };
+    if (std::ranges::any_of(inputs_of(problem), is_shared) ||
+        std::ranges::any_of(outputs_of(problem, result), is_shared)) {
+        return wrong(PayloadFault::overlapping, "workspace");
+    }
+    return {};
+}
 
 RowTiles row_tiles(const AttentionProblem& problem) noexcept {
     constexpr std::size_t wanted = 16;
@@ -75,7 +81,7 @@ HostWorkspace divide_workspace(const AttentionProblem& problem, const HostOption
     HostWorkspace workspace;
     // A whole number of cache lines, so that threads do not share one.
     workspace.scratch_floats = divide_up(row_tiles(problem).rows() * (2 * head_dim + tile_cells + 3), 16) * 16;
-    Cutter cutter(base);
+    WorkspaceCutter cutter(base);
     workspace.first_item = cutter.cut<std::size_t>(n_seqs + 1);
     workspace.first_state = cutter.cut<std::size_t>(n_seqs + 1);
     workspace.items_left = cutter.cut<std::size_t>(n_seqs);
