@@ -84,7 +84,8 @@ Found find_wrong_rows(const AttentionProblem& problem) noexcept {
 }
 
 MemoryRange range_of_cells(const CellStore& store, const void* memory) noexcept {
-    return range_of(memory, static_cast<std::size_t>(reach_of(store.shape, store.strides)) * bytes_of(store.shape.dtype));
+    return range_of(memory,
+                    static_cast<std::size_t>(reach_of(store.shape, store.strides)) * bytes_of(store.shape.dtype));
 }
 
 // Of the queries, and of the outputs.

@@ -40,11 +40,11 @@ CellShape shape_of(const AttentionSizes& sizes) {
 }  // namespace
 
 std::string describe(const AttentionSizes& sizes) {
-    std::string text = "block_size " + std::to_string(sizes.block_size) + ", kv_heads " + std::to_string(sizes.kv_heads) +
-                       ", group " + std::to_string(sizes.group) + ", head_dim " + std::to_string(sizes.head_dim) +
-                       ", cells " + std::string(to_string(sizes.cells)) + ", rows " + std::string(to_string(sizes.rows)) +
-                       ", window " + std::to_string(sizes.window) + ", sinks " + std::to_string(sizes.sinks) +
-                       ", soft_cap " + std::to_string(sizes.soft_cap) + ", sink_logits " +
+    std::string text = "block_size " + std::to_string(sizes.block_size) + ", kv_heads " +
+                       std::to_string(sizes.kv_heads) + ", group " + std::to_string(sizes.group) + ", head_dim " +
+                       std::to_string(sizes.head_dim) + ", cells " + std::string(to_string(sizes.cells)) + ", rows " +
+                       std::string(to_string(sizes.rows)) + ", window " + std::to_string(sizes.window) + ", sinks " +
+                       std::to_string(sizes.sinks) + ", soft_cap " + std::to_string(sizes.soft_cap) + ", sink_logits " +
                        std::to_string(sizes.sink_logits) + (sizes.order == CellOrder::nhd ? ", nhd" : ", hnd") +
                        ", lengths";
     for (const Length length : sizes.lengths) {
