@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <kvpane/attention/memory_range.h>
+#include <kvpane/attention/problem_memory.h>
 #include <kvpane/blocktable/window.h>
 
 namespace kvpane {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include <kvpane/attention/host_kernels.h>
-#include <kvpane/attention/memory_range.h>
+#include <kvpane/attention/problem_memory.h>
 
 namespace kvpane {
 

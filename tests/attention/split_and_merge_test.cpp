@@ -40,7 +40,7 @@ Answer merged(const AttentionProblem& problem, const std::vector<Answer>& answer
                                .out = all.out,
                                .lse = all.lse,
                                .sink_logits = sinks};
-    BOOST_REQUIRE(merge_parts(parts, {{result.out.data(), DType::f32}, result.lse}));
+    testing::require(merge_parts(parts, {{result.out.data(), DType::f32}, result.lse}));
     return result;
 }
 
@@ -75,7 +75,7 @@ Answer by_cascade(const AttentionProblem& problem, const SharedPrefixes& shared,
     testing::Workspace workspace(bytes);
     const auto solved = cascade_attention(problem, shared, options, workspace.span(bytes),
                                           {{answer.out.data(), DType::f32}, answer.lse});
-    BOOST_REQUIRE_MESSAGE(solved, to_string(solved.error().fault) << " " << solved.error().where);
+    testing::require(solved);
     return answer;
 }
 
