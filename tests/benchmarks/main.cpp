@@ -22,6 +22,7 @@ std::span<const Workload> workloads() {
         Workload{"B", "256 sequences decode 512 tokens each, one reserve and one commit a token", decode},
         Workload{"B-scale", "B in 1 000 000 blocks against 10 000", decode_at_scale},
         Workload{"check", "B with the check mode off, sampled and every, against B without", check_mode},
+        Workload{"journal", "B recorded into a file, against B without", journal},
         Workload{"C", "a prompt of 2048 blocks that comes back", returning_prompt},
         Workload{"D", "prompts of 2048 blocks that share nothing", cold_prompts},
         Workload{"W2", "lookup of prompts that are no longer in the inner caches", cold_lookup},

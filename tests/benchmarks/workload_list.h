@@ -25,6 +25,8 @@ void decode(Bench& bench);
 void decode_at_scale(Bench& bench);
 // check.cpp
 void check_mode(Bench& bench);
+// journal.cpp
+void journal(Bench& bench);
 // steps.cpp
 void steps(Bench& bench);
 void steps_beside_cached_blocks(Bench& bench);
