@@ -95,8 +95,8 @@ payload_expected<void> copy_blocks(const CellStore& store, GroupId group, std::s
         return found;
     }
     const auto is_bad = [&](const BlockCopy& copy) {
-        return copy.group == group && (copy.cells > store.shape.block_size || !holds(store, copy.source) ||
-                                       !holds(store, copy.destination));
+        return copy.group == group &&
+               (copy.cells > store.shape.block_size || !holds(store, copy.source) || !holds(store, copy.destination));
     };
     if (std::ranges::any_of(copies, is_bad)) {
         return refuse(PayloadFault::out_of_range, "copies");

@@ -39,8 +39,8 @@ struct FilledBlock {
 // 64 bits for what each block's filled cells hold, [blocks.size()]. Equal content of equal dtype gives equal
 // fingerprints in every layout; scales do not count. Not for hostile input.
 //
-// head_dim elements of one head of one cell are w = head_dim * bytes / 8 words of 64 bits, little endian. Word j of head h
-// of cell c in K (part 0) or V (part 1) has the index i = ((c * kv_heads + h) * 2 + part) * w + j, and
+// The head_dim elements of one head of one cell are w = head_dim * bytes / 8 words of 64 bits, little endian. Word j of
+// head h of cell c in K (part 0) or V (part 1) has the index i = ((c * kv_heads + h) * 2 + part) * w + j, and
 //
 //     fingerprint = sum of scramble(word xor scramble(i)) modulo 2^64     (allocator/scramble.h)
 //

@@ -5,9 +5,9 @@
 
 #include <kvpane/attention/dtype.h>
 
-// Elements from one dtype to another. Equal dtypes: the bits as they are, the scale does not matter. Else by way of f32:
-// what is stored times the scale is the value, rounded as number_formats.h says. From fp8 to the other fp8, or from
-// fp8 rows into a store of another dtype, there is no way.
+// Elements from one dtype to another. Equal dtypes: the bits as they are, the scale does not matter. Else by way of
+// f32: what is stored times the scale is the value, rounded as number_formats.h says. Rows of fp8 have no way but into
+// and out of a store of their own dtype.
 namespace kvpane {
 
 // Copies `n` elements. The two memories do not overlap.

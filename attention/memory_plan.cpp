@@ -120,14 +120,13 @@ payload_expected<std::int64_t> blocks_per_sequence(const MemoryModel& model, con
     if (group.window == 0) {
         return all;
     }
-    const auto cells =
-        (Checked(group.window - 1) + model.step_cells + model.rewind_slack).or_refuse("rewind_slack");
+    const auto cells = (Checked(group.window - 1) + model.step_cells + model.rewind_slack).or_refuse("rewind_slack");
     if (!cells) {
         return cells;
     }
     // Each of the two is at most 2^63 / block_size + 1, and `all` stands for a sum that is too large.
-    const auto bound =
-        (Checked(divide_up(*cells, model.block_size)) + 1 + divide_up(group.sinks, model.block_size)).or_refuse("sinks");
+    const auto bound = (Checked(divide_up(*cells, model.block_size)) + 1 + divide_up(group.sinks, model.block_size))
+                           .or_refuse("sinks");
     return bound ? std::min(all, *bound) : all;
 }
 

@@ -11,8 +11,8 @@
 // How much memory a model's K and V take: bytes of a block, blocks of a sequence, and what fits a budget. Beyond 63 bits
 // is an error, never a wrong number.
 //
-// ERRORS of all: bad_shape (no groups, a size of 0, more than 63 bits), head_dim_out_of_range, unsupported_dtype (a value
-// that the enum does not name), out_of_range (something negative).
+// ERRORS of all: bad_shape (no groups, a size of 0, more than 63 bits), head_dim_out_of_range, unsupported_dtype (a
+// value that the enum does not name), out_of_range (something negative).
 namespace kvpane {
 
 // The attention layers that share a window.

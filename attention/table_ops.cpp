@@ -120,8 +120,7 @@ payload_expected<SeenBlocks> read_row(const CsrTables& csr, std::size_t i, std::
     const BlockShape shape(csr.block_size);
     const auto entries = static_cast<std::size_t>(end - begin);
     const auto run = static_cast<std::size_t>(shape.index(csr.first_position[i]));
-    const std::size_t sinks =
-        run == 0 ? 0 : std::min(entries, static_cast<std::size_t>(shape.blocks_for(csr.sinks)));
+    const std::size_t sinks = run == 0 ? 0 : std::min(entries, static_cast<std::size_t>(shape.blocks_for(csr.sinks)));
     if (sinks > run) {
         return refuse(PayloadFault::bad_shape, "sinks");
     }
@@ -245,7 +244,7 @@ payload_expected<void> slots_of_positions(const PaddedTables& tables, std::span<
     payload_expected<void> found;
     for_each([&](std::size_t i, std::span<const std::int32_t> row) {
         const auto entry = static_cast<std::size_t>(shape.index(std::max<Length>(0, positions[i])));
-        found = positions[i] < 0       ? payload_expected<void>(refuse(PayloadFault::out_of_range, "positions"))
+        found = positions[i] < 0      ? payload_expected<void>(refuse(PayloadFault::out_of_range, "positions"))
                 : entry >= row.size() ? payload_expected<void>(refuse(PayloadFault::buffer_too_small, "tables"))
                                       : find_wrong_ids(row.subspan(entry, 1));
         return found.has_value();

@@ -13,9 +13,9 @@
 // (blocktable/exports.h) give the same; these start from tables alone, as a device has them. Everything is asked before
 // anything is written, and nothing allocates.
 //
-// ERRORS of all: bad_shape (a block size of 0, spans that do not fit each other), out_of_range (a negative id, position,
-// length or count), hole (a block that is needed and is not there), buffer_too_small (tables: a row that ends before its
-// sequence does; an output), overlapping (an output and an input).
+// ERRORS of all: bad_shape (a block size of 0, spans that do not fit each other), out_of_range (a negative id,
+// position, length or count), hole (a block that is needed and is not there), buffer_too_small (tables: a row that ends
+// before its sequence does; an output), overlapping (an output and an input).
 namespace kvpane {
 
 // [n_seqs, width] block ids by logical block, 0 for holes and behind the end, as export_padded() gives them.
@@ -33,9 +33,9 @@ struct SeenRule {
     std::span<const Length> queries = {};
 };
 
-// The blocks of which a query sees something, by sequence: those of the sinks first, as export_csr() writes them. Returns
-// the entries of `indices` written. ERRORS also out_of_range (more queries than cells), bad_shape (entries beyond int32).
-// COST O(entries).
+// The blocks of which a query sees something, by sequence: those of the sinks first, as export_csr() writes them.
+// Returns the entries of `indices` written. ERRORS also out_of_range (more queries than cells), bad_shape (entries
+// beyond int32). COST O(entries).
 payload_expected<std::int64_t> tables_to_csr(const PaddedTables& tables, std::span<const Length> lengths,
                                              const SeenRule& rule, const CsrArrays& out) noexcept;
 
