@@ -33,6 +33,7 @@ std::span<const Workload> workloads() {
         Workload{"W6x", "exports: CSR, padded, bound rows", exports},
         Workload{"copy", "payload: copies of blocks of 64 KB", block_copies},
         Workload{"gather", "payload: blocks of 64 KB gathered to dense rows", gathers},
+        Workload{"attention", "decode of 16 x 4096 tokens on the host, 1.3 GB of memory, some minutes", attention},
     };
     return all;
 }
