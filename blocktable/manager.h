@@ -211,8 +211,10 @@ private:
     friend struct Tamper;  // tests only: breaks a state on purpose to see it caught
 
     // Runs an operation; the observer sees it if it wants to. `describe` makes the Call only then.
-    template <class Describe, class Run>
-    auto observed(Describe describe, Run run);
+    template <class Describe, class Run, class... Arguments>
+    auto observed(Describe describe, Run run, Arguments... arguments);
+    template <class Describe, class Run, class... Arguments>
+    auto reported(Describe describe, Run run, Arguments... arguments);
 
     // The operations, unobserved.
     expected<Admission> do_admit(const Prompt& prompt);

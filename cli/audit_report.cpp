@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <kvpane/cli/printable.h>
 #include <kvpane/invariants/catalogue.h>
 #include <kvpane/version.h>
 
@@ -13,7 +14,7 @@ using namespace invariants;
 std::string first_line(const AuditReport& report) {
     std::string groups;
     for (const engine_log::Group& group : report.header.groups) {
-        groups += fmt::format("{}{}", groups.empty() ? "" : ",", group.name);
+        groups += fmt::format("{}{}", groups.empty() ? "" : ",", printable(group.name));
         groups += group.window == 0 ? "" : fmt::format("/{}", group.window);
     }
     return fmt::format("kvpane {} log={} block_size={} groups={}\n", version, report.log, report.header.block_size,
@@ -22,17 +23,17 @@ std::string first_line(const AuditReport& report) {
 
 std::string finding_text(const AuditFinding& finding) {
     std::string text = fmt::format("VIOLATION {} at line {}: {}\n  {}\n", number(finding.invariant), finding.line,
-                                   sentence(finding.invariant), finding.what);
+                                   sentence(finding.invariant), printable(finding.what));
     if (finding.expected) {
-        text += fmt::format("  expected: {}\n", describe(*finding.expected));
+        text += fmt::format("  expected: {}\n", printable(describe(*finding.expected)));
     }
     if (finding.found) {
-        text += fmt::format("  found:    {}\n", describe(*finding.found));
+        text += fmt::format("  found:    {}\n", printable(describe(*finding.found)));
     }
     if (finding.block) {
         text += fmt::format("  what last happened to block {}:\n", *finding.block);
         for (const std::string& line : finding.block_history) {
-            text += fmt::format("    {}\n", line);
+            text += fmt::format("    {}\n", printable(line));
         }
     }
     return text;

@@ -15,7 +15,7 @@ namespace kvpane::cli {
 
 enum ExitCode : int {
     exit_ok = 0,
-    exit_broken = 1,  // an invariant broke, or a scenario failed
+    exit_broken = 1,  // an invariant broke, a scenario failed, or a number of the article is off
     exit_bad_input = 2,
     exit_internal = 3,
 };
@@ -53,6 +53,14 @@ struct AuditOptions {
     std::string json;
 };
 ExitCode run_audit(const AuditOptions& options);
+
+// The table of the article on prefix reuse, and those of its predecessors, against the reference data in a folder;
+// docs/article.md. exit_broken when a number is off.
+struct ArticleOptions {
+    std::string folder;
+    std::string json;
+};
+ExitCode run_article(const ArticleOptions& options);
 
 // Every state that a small configuration can reach; docs/exploring.md.
 struct ExploreOptions {

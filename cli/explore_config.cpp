@@ -40,10 +40,14 @@ public:
         config.longest = table.integer("longest", lengths);
         config.longest_prompt = table.integer_or("prompt", config.longest, {1, config.longest});
         config.alphabet = small(table.integer_or("alphabet", 2, {2, explorer::most_alphabet}));
+        config.scopes = small(table.integer_or("scopes", 1, {1, explorer::most_scopes}));
+        config.contents = small(table.integer_or("contents", 0, {0, explorer::most_contents}));
         config.reserve = table.integer_or("reserve", 1, {1, config.longest});
         config.partial = small(table.integer_or("partial", 1, {0, config.longest}));
         config.open_steps = small(table.integer_or("open_steps", 0, {0, explorer::most_open_steps}));
         config.pins = small(table.integer_or("pins", 0, {0, 8}));
+        config.priorities = small(table.integer_or("priorities", 0, {0, explorer::most_priorities}));
+        config.priority_steps = small(table.integer_or("priority_steps", 0, {0, explorer::most_priorities}));
         config.limit = table.integer_or("limit", config.limit, {1, most_states});
         read_operations(table, config);
         table.finish();

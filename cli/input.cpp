@@ -9,31 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <kvpane/cli/printable.h>
+
 namespace kvpane::cli {
 
 namespace {
-
-// Bytes of the UTF-8 sequence that starts `text`, 0 if it is invalid (RFC 3629: no overlong forms, no surrogates).
-std::size_t utf8_length(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char first = byte(0);
-    if (first < 0x80) {
-        return 1;
-    }
-    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || text.size() < length) {
-        return 0;
-    }
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-    const bool surrogate = first == 0xED && byte(1) >= 0xA0;
-    const bool beyond = first == 0xF4 && byte(1) >= 0x90;
-    return overlong || surrogate || beyond ? 0 : length;
-}
 
 // Damerau-Levenshtein (adjacent letters may swap), three rows.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -59,10 +39,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 InputError::InputError(const std::string& file, Place place, const std::string& sentence)
-    : std::runtime_error(fmt::format("{}:{}:{}: {}", file, place.line, place.column, sentence)) {}
+    : std::runtime_error(fmt::format("{}:{}:{}: {}", file, place.line, place.column, printable(sentence))) {}
 
 InputError InputError::at_byte(const std::string& file, std::uint64_t offset, const std::string& sentence) {
-    return InputError(Whole{fmt::format("{}: byte {}: {}", file, offset, sentence)});
+    return InputError(Whole{fmt::format("{}: byte {}: {}", file, offset, printable(sentence))});
 }
 
 NotText find_what_is_not_text(std::string_view text) {

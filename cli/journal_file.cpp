@@ -2,13 +2,10 @@
 #include <kvpane/cli/journal_file.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -25,33 +22,6 @@ namespace kvpane::cli {
 using namespace invariants;
 
 namespace {
-
-// What the handlers of a dying process need; they can be given nothing else.
-constexpr std::array<int, 5> deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-JournalWriter* dying_journal = nullptr;
-const std::string* dying_words = nullptr;
-std::array<void (*)(int), deadly.size()> handlers_before{};
-
-// These signals come from the Manager's own code, never from within the writer's: its buffer is in order.
-void on_death(int signal) {
-    if (dying_journal != nullptr) {
-        std::exchange(dying_journal, nullptr)->last_words();
-        [[maybe_unused]] const ssize_t said = ::write(STDERR_FILENO, dying_words->data(), dying_words->size());
-    }
-    for (std::size_t i = 0; i < deadly.size(); ++i) {
-        if (deadly[i] == signal) {
-            std::signal(signal, handlers_before[i]);
-        }
-    }
-    std::raise(signal);
-}
-
-// True for an empty file, and for one that begins as a journal does, as far as it goes.
-bool may_be_emptied(int file) {
-    std::array<unsigned char, journal_format::magic.size()> start{};
-    const ssize_t got = pread(file, start.data(), start.size(), 0);
-    return got >= 0 && std::equal(start.begin(), start.begin() + got, journal_format::magic.begin());
-}
 
 std::vector<std::byte> read_bytes(const std::string& path) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -84,58 +54,11 @@ std::vector<std::byte> read_bytes(const std::string& path) {
 
 }  // namespace
 
-FileSink::FileSink(const std::string& path)
-    : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666)) {
-    struct stat status {};
-    std::string why;
-    if (file_ < 0 || fstat(file_, &status) != 0) {
-        why = fmt::format("cannot be written: {}", std::strerror(errno));
-    } else if (!S_ISREG(status.st_mode)) {
-        why = "is not a regular file";
-    } else if (!may_be_emptied(file_)) {
-        why = "holds something else than a journal: it would be lost";
-    } else if (ftruncate(file_, 0) != 0) {
-        why = fmt::format("cannot be written: {}", std::strerror(errno));
-    } else {
-        return;
-    }
-    if (file_ >= 0) {
-        close(file_);
-    }
-    throw InputError(fmt::format("--journal {}: {}", path, why));
-}
-
-FileSink::~FileSink() { close(file_); }
-
-bool FileSink::write(std::span<const std::byte> bytes) noexcept {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-    return true;
-}
-
-JournalRecording::JournalRecording(const std::string& path, const JournalHeader& header)
-    : path_(path), last_words_(row("replay", fmt::format("kvpane check {}", quoted(path)))), sink_(path),
-      writer_(sink_, header) {
-    dying_words = &last_words_;
-    dying_journal = &writer_;
-    for (std::size_t i = 0; i < deadly.size(); ++i) {
-        handlers_before[i] = std::signal(deadly[i], on_death);
-    }
-}
-
-JournalRecording::~JournalRecording() {
-    dying_journal = nullptr;
-    for (std::size_t i = 0; i < deadly.size(); ++i) {
-        std::signal(deadly[i], handlers_before[i]);
-    }
+JournalRecording::JournalRecording(const std::string& path, const JournalHeader& header) try
+    : path_(path), sink_(path), writer_(sink_, header),
+      last_words_(writer_, row("replay", fmt::format("kvpane check {}", quoted(path)))) {
+} catch (const std::runtime_error& error) {
+    throw InputError(fmt::format("--journal {}", error.what()));
 }
 
 std::string JournalRecording::finish() {

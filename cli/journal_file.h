@@ -2,37 +2,22 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include <kvpane/invariants/file_sink.h>
 #include <kvpane/invariants/journal_reader.h>
 #include <kvpane/invariants/journal_writer.h>
+#include <kvpane/invariants/last_words.h>
 
 // Journals on disk.
 namespace kvpane::cli {
 
-// Appends to a file with one system call a piece, so that what was written survives the process.
-class FileSink : public invariants::JournalSink {
-public:
-    // Empties the file. ERRORS InputError when it cannot be written, is no regular file, or holds something else.
-    explicit FileSink(const std::string& path);
-    ~FileSink() override;
-
-    bool write(std::span<const std::byte> bytes) noexcept override;
-
-private:
-    int file_;
-};
-
-// A journal in the making. Should the process die of a signal that it caused itself (a broken promise, a wild pointer),
-// the operation that it died in is written down, and all before it, and the command that replays it is said; of any other death, all up to the last whole frame
-// is on disk. One at a time.
+// A journal in the making, with last words: they say the command that replays it. One at a time.
 class JournalRecording {
 public:
-    // ERRORS as FileSink.
+    // ERRORS InputError when the file cannot be written, is no regular file, or holds something else.
     JournalRecording(const std::string& path, const invariants::JournalHeader& header);
-    ~JournalRecording();
     JournalRecording(const JournalRecording&) = delete;
     JournalRecording& operator=(const JournalRecording&) = delete;
 
@@ -44,9 +29,9 @@ public:
 
 private:
     std::string path_;
-    std::string last_words_;  // to stderr
-    FileSink sink_;
+    invariants::FileSink sink_;
     invariants::JournalWriter writer_;
+    invariants::LastWords last_words_;
 };
 
 // The largest journal that is read: all of it lies in memory.

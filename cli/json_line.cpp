@@ -44,6 +44,10 @@ struct Watched {
     friend bool operator!=(const Watched& a, const Watched& b) { return a.at != b.at; }
 };
 
+std::string shortened(const std::string& text) {
+    return text.size() <= longest_reason ? text : text.substr(0, longest_reason) + "...";
+}
+
 // Receives the values of one line. When it is called, the value has been read to its end, a number one character more.
 class Builder {
 public:
@@ -84,13 +88,9 @@ public:
 
     bool parse_error(std::size_t read, const std::string&, const nlohmann::detail::exception& error) {
         const std::size_t byte = std::min(read == 0 ? 0 : read - 1, line_.size());
-        JsonError wrong(byte, fmt::format("the line is no JSON: {}", reason(error.what())));
+        JsonError wrong(byte, fmt::format("the line is no JSON: {}", json_reason(error.what())));
         wrong.is_cut_off = byte == line_.size();
         throw wrong;
-    }
-
-    static std::string shortened(const std::string& text) {
-        return text.size() <= longest_reason ? text : text.substr(0, longest_reason) + "...";
     }
 
 private:
@@ -168,13 +168,6 @@ private:
         return fmt::format("'{}'", shortened(open_[open_.size() - 2]->members.back().key));
     }
 
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ...": only what comes last.
-    static std::string reason(std::string_view what) {
-        what.remove_prefix(what.find("] ") + 2);
-        const std::size_t place = what.starts_with("parse error at") ? what.find(": ") + 2 : 0;
-        return shortened(std::string(what.substr(place)));
-    }
-
     std::string_view line_;
     const char* const& read_;
     std::size_t before_ = 0;  // bytes up to the end of the last token
@@ -201,6 +194,13 @@ std::string_view with_article(JsonValue::Kind kind) {
         case Kind::objects: return "an array";
     }
     return "";
+}
+
+// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ...": only what comes last.
+std::string json_reason(std::string_view message) {
+    message.remove_prefix(message.find("] ") + 2);
+    const std::size_t place = message.starts_with("parse error at") ? message.find(": ") + 2 : 0;
+    return shortened(std::string(message.substr(place)));
 }
 
 JsonValue parse_json_line(std::string_view line) {

@@ -40,6 +40,9 @@ struct JsonError : std::runtime_error {
     bool is_cut_off = false;  // the line ends in the middle of a value
 };
 
+// What a message of the JSON library says, without the place that it names in its own way.
+std::string json_reason(std::string_view message);
+
 // The object that the line is. Integers are spelled as integers and fit in 64 bits: 1.0, 1e3 and larger ones are
 // numbers of another kind. ERRORS JsonError: no JSON, no object, a key twice, mixed arrays, deep nesting.
 JsonValue parse_json_line(std::string_view line);

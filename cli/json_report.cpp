@@ -126,6 +126,18 @@ Json finding_json(const AuditFinding& finding) {
     return json;
 }
 
+Json checks_json(const std::vector<article::Check>& checks) {
+    Json json = Json::array();
+    for (const article::Check& check : checks) {
+        json.push_back({{"name", check.name},
+                        {"expected", check.expected},
+                        {"found", check.found},
+                        {"tolerance", check.tolerance},
+                        {"ok", check.holds()}});
+    }
+    return json;
+}
+
 std::string finished(const Json& json) {
     constexpr int indent = 2;
     // File names and titles are whatever the user's system calls them, valid UTF-8 or not.
@@ -231,6 +243,38 @@ std::string audit_json(const AuditReport& report) {
     json["tables"] = report.counts.tables;
     json["cells"] = report.counts.cells;
     json["finding"] = report.finding ? finding_json(*report.finding) : Json(nullptr);
+    return finished(json);
+}
+
+std::string article_json(const ArticleReport& report) {
+    Json json;
+    json["version"] = version;
+    json["command"] = "article";
+    json["data"] = report.folder;
+    json["tolerance"] = report.tolerance;
+    json["right_rows"] = article::right_rows(report.results);
+    json["rows"] = Json::array();
+    for (const article::TableRow& row : report.results.rows) {
+        const std::optional<double> published = row.wanted->control_error;
+        json["rows"].push_back({{"seed", row.wanted->seed},
+                                {"condition", row.wanted->condition},
+                                {"cut", row.cut},
+                                {"projected_rows", row.projected_rows},
+                                {"fresh_projected_rows", row.fresh_projected_rows},
+                                {"copied_cells", row.copied_cells},
+                                {"error", row.error},
+                                {"control_error", row.control_error},
+                                {"published_control_error", published ? Json(*published) : Json(nullptr)},
+                                {"ok", article::all_hold(row.checks)},
+                                {"checks", checks_json(row.checks)}});
+    }
+    json["sections"] = Json::array();
+    for (const article::Section& section : report.results.sections) {
+        json["sections"].push_back({{"title", section.title},
+                                    {"ok", article::all_hold(section.checks)},
+                                    {"checks", checks_json(section.checks)}});
+    }
+    json["ok"] = article::is_right(report.results);
     return finished(json);
 }
 

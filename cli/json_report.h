@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <kvpane/cli/article_report.h>
 #include <kvpane/cli/audit_report.h>
 #include <kvpane/cli/prefix_report.h>
 #include <kvpane/cli/report.h>
@@ -15,6 +16,7 @@ std::string stress_json(const RunHeader& header, const invariants::StressReport&
 std::string replay_json(const RunHeader& header, const invariants::ReplayReport& report);
 std::string prefix_json(const PrefixReport& report);
 std::string audit_json(const AuditReport& report);
+std::string article_json(const ArticleReport& report);
 
 // A file that appears whole or not at all: written beside its path under another name, then renamed.
 class OutputFile {

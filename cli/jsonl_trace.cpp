@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <kvpane/cli/input.h>
+#include <kvpane/cli/json_line.h>
 #include <kvpane/cli/tokens.h>
 
 namespace kvpane::cli {
@@ -103,9 +104,9 @@ private:
             if (line_.ends_with_file && byte == line_.text.size()) {
                 refuse(byte, "the file ends in the middle of a request");
             }
-            refuse(byte, fmt::format("the line is no JSON: {}", reason(error.what())));
+            refuse(byte, fmt::format("the line is no JSON: {}", json_reason(error.what())));
         } catch (const Json::out_of_range& error) {  // 1e999
-            refuse(0, fmt::format("the line is no JSON: {}", reason(error.what())));
+            refuse(0, fmt::format("the line is no JSON: {}", json_reason(error.what())));
         }
     }
 
@@ -121,13 +122,6 @@ private:
             }
             return true;
         };
-    }
-
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ...": only what comes last.
-    static std::string reason(std::string_view what) {
-        what.remove_prefix(what.find("] ") + 2);
-        const std::size_t place = what.starts_with("parse error at") ? what.find(": ") + 2 : 0;
-        return std::string(what.substr(place));
     }
 
     static std::string_view with_article(const Json& value) {

@@ -29,6 +29,7 @@ struct Words {
     std::string config;
     std::string trace;
     std::string log;
+    std::string reference = "tests/data/seed2";
     std::optional<std::string> seed;
     std::optional<std::string> steps;
     std::optional<std::string> samples;
@@ -81,10 +82,11 @@ void describe(CLI::App& app, Words& words) {
         "  kvpane trace requests.csv --config configs/trace.toml\n"
         "  kvpane trace conversation_trace.jsonl\n"
         "  kvpane audit engine.jsonl\n"
+        "  kvpane article\n"
         "  kvpane check tenants.kvj\n"
         "  kvpane explore configs/explore/full.toml\n"
         "  kvpane stress --help\n\n"
-        "Exit codes: 0 ok, 1 an invariant broke or a scenario failed, 2 bad input, 3 internal error.");
+        "Exit codes: 0 ok, 1 an invariant broke, a scenario failed or a number is off, 2 bad input, 3 internal error.");
     constexpr auto check_text = "How often the judge looks: off, sampled or every operation";
     constexpr auto json_text = "Write the results to this file as JSON too";
 
@@ -140,6 +142,15 @@ void describe(CLI::App& app, Words& words) {
         "Examples:\n"
         "  kvpane audit tests/data/audit-missed-copy.jsonl\n"
         "  kvpane audit engine.jsonl --json finding.json");
+
+    CLI::App* article = app.add_subcommand("article", "Compute the tables on prefix reuse again, with K and V in blocks");
+    article->add_option("data", words.reference, "The folder of the reference data (docs/article.md)")
+        ->capture_default_str();
+    article->add_option("--json", words.json, json_text);
+    article->footer(
+        "Examples:\n"
+        "  kvpane article\n"
+        "  kvpane article tests/data/seed2 --json article.json");
 
     CLI::App* explore = app.add_subcommand("explore", "Check every state that a small configuration can reach");
     explore->add_option("config", words.config, "The configuration (docs/exploring.md)")->required();
@@ -218,6 +229,9 @@ ExitCode run_chosen(const CLI::App& app, const Words& words, const JournalComman
     }
     if (app.got_subcommand("audit")) {
         return run_audit({.log = words.log, .json = words.json});
+    }
+    if (app.got_subcommand("article")) {
+        return run_article({.folder = words.reference, .json = words.json});
     }
     if (app.got_subcommand("explore")) {
         return run_explore({.config = words.config,

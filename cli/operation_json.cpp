@@ -62,8 +62,13 @@ void add_arguments(Json& json, const Operation& operation) {
             json["chunk"] = operation.chunk;
             break;
         case Verb::reserve:
-            json["seq"] = operation.sequence;
-            json["count"] = operation.count;
+            if (operation.is_batch) {
+                json["seqs"] = operation.sequences;
+                json["counts"] = operation.counts;
+            } else {
+                json["seq"] = operation.sequence;
+                json["count"] = operation.count;
+            }
             break;
         case Verb::commit:
         case Verb::append:

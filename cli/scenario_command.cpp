@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <kvpane/cli/input.h>
+#include <kvpane/cli/printable.h>
 #include <kvpane/cli/scenario_file.h>
 
 namespace kvpane::cli {
@@ -48,7 +49,8 @@ void run_file(const std::string& file, Totals& totals) {
     const auto failure = invariants::run(read_scenario(file));
     if (failure) {
         totals.failed += 1;
-        fmt::print("FAIL {}:{} step {}: {}\n", file, failure->line, failure->step, failure->what);
+        fmt::print("FAIL {}:{} step {}: {}\n", file, failure->line, failure->step,
+                   printable(failure->what));
     } else {
         totals.passed += 1;
         fmt::print("ok   {}\n", file);

@@ -93,10 +93,7 @@ private:
                 break;
             case Verb::probe: read_prompt(step, operation); break;
             case Verb::plan: read_plan(step, operation); break;
-            case Verb::reserve:
-                operation.sequence = sequence(step);
-                operation.count = step.integer("count", judged_later);
-                break;
+            case Verb::reserve: read_reserve(step, operation); break;
             case Verb::commit:
             case Verb::append:
                 operation.sequence = sequence(step);
@@ -148,6 +145,17 @@ private:
             content.id = entry.string("id");
             entry.finish();
             operation.extra.push_back(std::move(content));
+        }
+    }
+
+    void read_reserve(Table& step, Operation& operation) const {
+        if (const Node* seqs = step.find("seqs")) {
+            operation.is_batch = true;
+            operation.sequences = sequences(step, *seqs);
+            operation.counts = step.to_integers(step.require("counts"), step.spelled("counts"), judged_later);
+        } else {
+            operation.sequence = sequence(step);
+            operation.count = step.integer("count", judged_later);
         }
     }
 

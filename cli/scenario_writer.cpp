@@ -160,8 +160,13 @@ private:
                 unless("chunk", operation.chunk, Length{0});
                 break;
             case Verb::reserve:
-                write_sequence(operation);
-                line("count = {}", operation.count);
+                if (operation.is_batch) {
+                    write_sequences(operation);
+                    line("counts = [{}]", fmt::join(operation.counts, ", "));
+                } else {
+                    write_sequence(operation);
+                    line("count = {}", operation.count);
+                }
                 break;
             case Verb::commit:
             case Verb::append:

@@ -79,6 +79,7 @@ private:
         config.swarm = workload.boolean_or("swarm", false);
         config.chunked_percent = workload.integer_or("chunked_percent", 0, percent);
         config.fork_at_percent = workload.integer_or("fork_at_percent", 0, percent);
+        config.batched_percent = workload.integer_or("batched_percent", 0, percent);
         config.open_steps = small(workload.integer_or("open_steps", config.open_steps, {0, 64}));
         config.longest = workload.integer_or("longest", 0, {0, longest_sequence});
         config.mix = read_mix(workload);

@@ -8,6 +8,11 @@ function(kvpane_target_defaults target)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
         $<$<BOOL:${KVPANE_WERROR}>:-Werror>)
+    if(KVPANE_FUZZ)
+        # What was covered, for the fuzzers to see; only they are linked with libFuzzer and its main().
+        target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+        target_link_options(${target} PUBLIC -fsanitize=fuzzer-no-link)
+    endif()
     if(KVPANE_SANITIZE)
         set(sanitize -fsanitize=${KVPANE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
         target_compile_options(${target} PRIVATE ${sanitize})

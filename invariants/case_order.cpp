@@ -41,7 +41,7 @@ public:
         if (!can_be_said(operation)) {
             return std::nullopt;
         }
-        if (works_on_one(operation.verb)) {
+        if (works_on_one(operation)) {
             const auto name = names_.find(operation.sequence);
             if (!name) {
                 return std::nullopt;
@@ -75,9 +75,9 @@ public:
     }
 
 private:
-    static bool works_on_one(Verb verb) {
-        switch (verb) {
-            case Verb::reserve:
+    static bool works_on_one(const Operation& operation) {
+        switch (operation.verb) {
+            case Verb::reserve: return !operation.is_batch;
             case Verb::commit:
             case Verb::cancel:
             case Verb::append:
@@ -96,10 +96,10 @@ private:
         const Verb verb = given.verb;
         const bool is_prompt = verb == Verb::admit || verb == Verb::probe || verb == Verb::pin || verb == Verb::unpin ||
                                (verb == Verb::plan && !given.tokens.empty());
-        if (works_on_one(verb) || verb == Verb::admit) {
+        if (works_on_one(given) || verb == Verb::admit) {
             out.sequence = given.sequence;
         }
-        if (verb == Verb::append_batch || verb == Verb::check) {
+        if (works_on_several(given) || verb == Verb::check) {
             out.sequences = given.sequences;
         }
         if (is_prompt || verb == Verb::commit || verb == Verb::append || verb == Verb::append_batch) {
@@ -124,6 +124,13 @@ private:
                 out.at = given.at;
                 break;
             case Verb::reserve:
+                out.is_batch = given.is_batch;
+                if (given.is_batch) {
+                    out.counts = given.counts;
+                } else {
+                    out.count = given.count;
+                }
+                break;
             case Verb::evict: out.count = given.count; break;
             case Verb::truncate: out.length = given.length; break;
             case Verb::uncache: out.blocks = given.blocks; break;
@@ -151,6 +158,7 @@ private:
         raise(operation.count);
         raise(operation.chunk);
         raise(operation.length);
+        std::ranges::for_each(operation.counts, raise);
         std::ranges::for_each(operation.blocks, raise);
         for (std::optional<Length>* number : {&operation.at, &operation.compute}) {
             if (*number) {

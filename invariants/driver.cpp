@@ -35,6 +35,11 @@ bool any_negative(const std::vector<Token>& tokens) {
     return std::ranges::any_of(tokens, [](Token token) { return token < 0; });
 }
 
+// A batch that does not say how many cells for each of its sequences cannot be put into words of the Manager.
+bool has_counts(const Operation& reserve) {
+    return !reserve.is_batch || reserve.sequences.size() == reserve.counts.size();
+}
+
 }  // namespace
 
 Outcome Driver::apply(const Operation& operation) {
@@ -52,10 +57,9 @@ Outcome Driver::run(const Operation& operation) {
     switch (operation.verb) {
         case Verb::admit: return admit(operation);
         case Verb::plan: return plan(operation);
-        case Verb::reserve: {
-            const Reservation reservation{sequence, operation.count};
-            return outcome_of(manager_.reserve({&reservation, 1}));
-        }
+        case Verb::reserve:
+            return has_counts(operation) ? outcome_of(manager_.reserve(reservations(operation)))
+                                         : refused(Error::invalid_argument);
         case Verb::commit: return outcome_of(manager_.commit(sequence, operation.tokens));
         case Verb::cancel: return outcome_of(manager_.cancel(sequence));
         case Verb::append: return outcome_of(manager_.append(sequence, operation.tokens));
@@ -108,9 +112,17 @@ std::optional<Driver::Foresight> Driver::foresee(const Operation& operation) {
                 }
                 return foresight(manager_.plan_prompt(prompt(operation)));
             }
+            if (!operation.extra.empty() && !manager_.plan_prompt(prompt(operation))) {
+                return std::nullopt;  // external content that does not fit into the prompt
+            }
             return foresight(manager_.plan_prompt(computed));
         }
-        case Verb::reserve: reservations_.push_back({handle(operation.sequence), operation.count}); break;
+        case Verb::reserve:
+            if (!has_counts(operation)) {
+                return std::nullopt;
+            }
+            reservations(operation);
+            break;
         case Verb::append:
             if (operation.tokens.empty() || any_negative(operation.tokens)) {
                 return std::nullopt;
@@ -135,7 +147,7 @@ std::optional<Driver::Foresight> Driver::foresee(const Operation& operation) {
 }
 
 SequenceHandle Driver::handle(Name name) const noexcept {
-    return name < named_.size() ? named_[name].handle : SequenceHandle{};
+    return name < named_.size() ? named_[name].handle : stale_;
 }
 
 std::vector<Name> Driver::living() const {
@@ -191,7 +203,7 @@ Prompt Driver::prompt(const Operation& operation) {
     }
     const Scope& scope = operation.scope;
     return {.tokens = operation.tokens,
-            .compute = operation.compute,
+            .compute = operation.verb == Verb::admit ? operation.compute : std::nullopt,
             .scope = {scope.model, scope.lora, scope.lora_id, scope.tenant, scope.salt},
             .extra = extra_,
             .priority = operation.priority,
@@ -236,9 +248,24 @@ std::span<const SequenceHandle> Driver::handles(const std::vector<Name>& names) 
     return handles_;
 }
 
+std::span<const Reservation> Driver::reservations(const Operation& reserve) {
+    reservations_.clear();
+    if (!reserve.is_batch) {
+        reservations_.push_back({handle(reserve.sequence), reserve.count});
+        return reservations_;
+    }
+    for (std::size_t i = 0; i < reserve.sequences.size(); ++i) {
+        reservations_.push_back({handle(reserve.sequences[i]), reserve.counts[i]});
+    }
+    return reservations_;
+}
+
 void Driver::call(Name name, SequenceHandle handle) {
     if (name >= named_.size()) {
         named_.resize(std::size_t{name} + 1);
+    }
+    if (named_[name].born == 0 && named_[name].handle != SequenceHandle{}) {
+        stale_ = named_[name].handle;
     }
     named_[name] = {handle, ++created_};
 }

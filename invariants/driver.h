@@ -31,7 +31,8 @@ public:
     Manager& manager() noexcept { return manager_; }
     const Manager& manager() const noexcept { return manager_; }
 
-    // Of a name that is not alive: its last handle, which is stale, so that the Manager has to refuse it.
+    // Of a name that is not alive: its last handle, which is stale, so that the Manager has to refuse it. Of a name that
+    // never lived: one whose slot serves another sequence by now, most often.
     SequenceHandle handle(Name name) const noexcept;
     bool is_alive(Name name) const noexcept { return name < named_.size() && named_[name].born != 0; }
     std::vector<Name> living() const;  // in order of creation
@@ -52,10 +53,12 @@ private:
     Outcome plan(const Operation& operation);
     Prompt prompt(const Operation& operation);
     std::span<const SequenceHandle> handles(const std::vector<Name>& names);
+    std::span<const Reservation> reservations(const Operation& reserve);
     void call(Name name, SequenceHandle handle);
 
     Manager manager_;
     std::vector<Named> named_;  // by Name
+    SequenceHandle stale_;  // of a name that was used again
     std::uint64_t created_ = 0;
     std::vector<SequenceHandle> handles_;      // of the current batch
     std::vector<Reservation> reservations_;

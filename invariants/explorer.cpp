@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <kvpane/invariants/explorer_fingerprint.h>
+#include <kvpane/invariants/explorer_spelling.h>
 #include <kvpane/invariants/explorer_worker.h>
 #include <kvpane/invariants/text.h>
 
@@ -108,9 +109,19 @@ std::optional<std::string> validate(const ExploreConfig& config) {
     if (manager.groups.size() > most_groups) {
         return too_large("the number of groups", manager.groups.size(), most_groups);
     }
-    std::uint64_t prefixes = 2;
+    if (config.scopes < 1 || config.scopes > most_scopes) {
+        return too_large("scopes", config.scopes, most_scopes);
+    }
+    if (config.contents > most_contents) {
+        return too_large("contents", config.contents, most_contents);
+    }
+    if (config.priorities > most_priorities || config.priority_steps > most_priorities) {
+        return too_large("priorities or priority_steps", std::max(config.priorities, config.priority_steps),
+                         most_priorities);
+    }
+    std::uint64_t prefixes = config.scopes + std::uint64_t{1};
     for (Length i = 0; i < config.longest; ++i) {
-        prefixes *= config.alphabet;
+        prefixes *= Spelling(config).base;
     }
     if (prefixes > most_prefix) {
         return text("alphabet and longest give ", prefixes / 2, " histories; at most ", most_prefix / 2,

@@ -36,10 +36,14 @@ struct ExploreConfig {
     Length longest = 6;            // [tokens] of a sequence, reserved cells included; prompts that are asked for, too
     Length longest_prompt = 6;     // [tokens] of a prompt that is admitted or queried
     std::uint32_t alphabet = 2;    // tokens 0, 1, ...
+    std::uint32_t scopes = 1;      // that prompts come in
+    std::uint32_t contents = 0;    // external contents of one cell, which may stand behind each token of a prompt
     Length reserve = 2;            // most cells of one reserve, append or commit
     std::uint32_t partial = 1;     // admit also with compute = 0 .. partial - 1
     std::uint32_t open_steps = 0;  // device steps open at once
     std::uint32_t pins = 0;        // a pin is tried while fewer than so many stand
+    std::uint32_t priorities = 0;  // prompts are admitted with priority 0 .. priorities
+    std::uint32_t priority_steps = 0;      // priority_steps of those with more than 0
     std::array<bool, verbs> tries{};       // by Verb
     std::int64_t limit = 20'000'000;       // states; the exploration stops there
     std::uint32_t threads = 1;

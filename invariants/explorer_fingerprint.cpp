@@ -55,12 +55,22 @@ std::uint64_t rank_of(const Setting& setting, const World& world, std::size_t bl
     return rank;
 }
 
+// The external contents of a prompt stay where they are, whatever is written there later.
+std::uint64_t contents_of(const Shadow::Sequence& sequence) {
+    std::uint64_t word = 0;
+    for (const std::uint8_t content : sequence.contents) {
+        word = word << 2U | content;
+    }
+    return word;
+}
+
 class Writer {
 public:
     Writer(const Setting& setting, const World& world) : setting_(setting), world_(world) {
         for (std::size_t block = 1; block <= setting.blocks; ++block) {
             const Snapshot::Block& at = world.seen().blocks[block];
-            words_[block] = at.pins;
+            const Shadow::Rank& rank = world.shadow().ranks[block];
+            words_[block] = at.pins | std::uint64_t{rank.priority} << 28U | std::uint64_t{rank.steps} << 30U;
             if (at.content != no_content) {
                 words_[block] |= std::uint64_t{at.prefix} << 32U | std::uint64_t{at.cells} << 24U |
                                  std::uint64_t{at.group} << 20U | rank_of(setting, world, block) << 12U;
@@ -109,8 +119,11 @@ private:
             hash.add(1);
             return;
         }
-        hash.add(std::uint64_t{sequence.prefix} << 32U | std::uint64_t{sequence.reserved} << 16U |
-                 std::uint64_t{sequence.own_from} << 8U | (renames ? 2U : 3U));
+        hash.add(std::uint64_t{sequence.prefix} << 32U | std::uint64_t{sequence.priority} << 24U |
+                 std::uint64_t{sequence.reserved} << 16U | std::uint64_t{sequence.own_from} << 8U | (renames ? 2U : 3U));
+        if (setting_.has_contents) {
+            hash.add(contents_of(sequence));
+        }
         for (std::size_t group = 0; group < setting_.groups; ++group) {
             const Snapshot::Table& table = world_.seen().sequences[index].tables[group];
             hash.add(std::uint64_t{table.size} | std::uint64_t{table.run_begin} << 8U |
@@ -165,7 +178,9 @@ private:
 std::uint64_t key_of(const Setting& setting, const World& world, std::size_t index) {
     const Shadow::Sequence& sequence = world.shadow().sequences[index];
     Hash hash;
-    hash.add(std::uint64_t{sequence.prefix} << 32U | std::uint64_t{sequence.reserved} << 8U | sequence.own_from);
+    hash.add(std::uint64_t{sequence.prefix} << 32U | std::uint64_t{sequence.priority} << 16U |
+             std::uint64_t{sequence.reserved} << 8U | sequence.own_from);
+    hash.add(contents_of(sequence));
     for (std::size_t group = 0; group < setting.groups; ++group) {
         const Snapshot::Table& table = world.seen().sequences[index].tables[group];
         std::uint64_t word = table.run_begin + 32U * std::uint64_t{table.first_resident};

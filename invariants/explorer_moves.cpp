@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <kvpane/invariants/record.h>
+
 namespace kvpane::invariants::explorer {
 
 namespace {
@@ -43,12 +45,27 @@ private:
     // Calls visit(tokens, length) for every string of [from, to] tokens.
     template <class F>
     void for_each_string(Length from, Length to, F visit) const {
+        for_each_prefix(1, setting_.spelling.alphabet, from, to, visit);
+    }
+
+    // Calls visit(prefix, length) for every prefix of [from, to] digits below `digits` in the first scopes.
+    template <class F>
+    void for_each_prefix(Prefix scopes, Prefix digits, Length from, Length to, F visit) const {
         for (Length length = from; length <= to; ++length) {
             const Prefix first = setting_.power[static_cast<std::size_t>(length)];
-            for (Prefix tokens = first; tokens < 2 * first; ++tokens) {
-                visit(tokens, length);
+            for (Prefix prefix = first; prefix < (scopes + 1) * first; ++prefix) {
+                if (digits == setting_.spelling.base || has_digits_below(digits, prefix, length)) {
+                    visit(prefix, length);
+                }
             }
         }
+    }
+
+    bool has_digits_below(Prefix digits, Prefix prefix, Length length) const {
+        for (; length > 0 && prefix % setting_.spelling.base < digits; --length) {
+            prefix /= setting_.spelling.base;
+        }
+        return length == 0;
     }
 
     // All dead names are alike: the first one is taken.
@@ -58,11 +75,12 @@ private:
         for (const Snapshot::Block& block : world_.seen().blocks) {
             pins += block.pins;
         }
-        for_each_string(1, config_.longest_prompt, [&](Prefix tokens, Length length) {
-            if (dead_ >= 0) {
-                add(Verb::admit, 0, tokens);
+        const Prefix digits = config_.alphabet * (config_.contents + 1);
+        for_each_prefix(config_.scopes, digits, 1, config_.longest_prompt, [&](Prefix tokens, Length length) {
+            for (std::size_t priority = 0; dead_ >= 0 && priority <= config_.priorities; ++priority) {
+                add(Verb::admit, 0, tokens, priority);
                 for (Length compute = 0; compute < std::min<Length>(config_.partial, length); ++compute) {
-                    add(Verb::admit, compute + 1, tokens);
+                    add(Verb::admit, compute + 1, tokens, priority);
                 }
             }
             // Without a cache only the length of a prompt can matter to a question.
@@ -176,18 +194,19 @@ private:
 }  // namespace
 
 Setting::Setting(const ExploreConfig& config)
-    : alphabet(config.alphabet), sequences(config.sequences),
+    : spelling(config), sequences(config.sequences),
       groups(static_cast<std::uint32_t>(config.manager.groups.size())),
       blocks(static_cast<std::uint32_t>(config.manager.blocks)), block_size(config.manager.block_size),
       limit(config.manager.max_length > 0 ? config.manager.max_length : longest_sequence),
       watermark(config.manager.watermark), most_pinned(config.manager.prefix_cache.most_pinned),
+      priority_steps(static_cast<std::uint8_t>(config.priority_steps)), has_contents(config.contents > 0),
       is_cached(config.manager.prefix_cache.enabled),
       by_token(config.manager.prefix_cache.granularity == Granularity::token),
       releases_at_commit(config.manager.window_release == WindowRelease::commit) {
     Prefix value = 1;
     for (Prefix& power_of : power) {
         power_of = value;
-        value *= alphabet;  // may wrap behind the longest prefix, which nobody looks at
+        value *= spelling.base;  // may wrap behind the longest prefix, which nobody looks at
     }
     for (std::size_t group = 0; group < groups; ++group) {
         const GroupConfig& from = config.manager.groups[group];
@@ -227,10 +246,18 @@ Operation to_operation(const Move& move, const Setting& setting) {
     const Length length = setting.length_of(move.tokens);
     for (Length i = 0; i < length; ++i) {
         out.tokens.push_back(setting.token(move.tokens, length, i));
+        if (const Prefix content = setting.content(move.tokens, length, i); content > 0) {
+            out.extra.push_back({i, 1, std::string(content_id(content))});
+        }
     }
+    out.scope = owned(scope_of(setting.beginning(move.tokens, length, 0)));
     const Length number = move.number;
     switch (move.verb) {
-        case Verb::admit: out.compute = number > 0 ? std::optional(number - 1) : std::nullopt; break;
+        case Verb::admit:
+            out.compute = number > 0 ? std::optional(number - 1) : std::nullopt;
+            out.priority = move.other;
+            out.priority_steps = move.other > 0 ? setting.priority_steps : 0U;
+            break;
         case Verb::fork: out.at = number > 0 ? std::optional(number - 1) : std::nullopt; break;
         case Verb::truncate: out.length = number; break;
         case Verb::release: out.keep_cached = number != 0; break;

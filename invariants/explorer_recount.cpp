@@ -28,6 +28,10 @@ Found recount_states(const Setting& setting, const Snapshot& seen, const Shadow&
             return found(Invariant::P1, text("block ", block, " with ", int{at.refs}, " references is in state ",
                                              static_cast<int>(at.state)));
         }
+        if (known && at.priority != shadow.ranks[block].priority) {
+            return found(Invariant::P3, text("block ", block, " has priority ", int{at.priority}, ", due is ",
+                                             int{shadow.ranks[block].priority}));
+        }
         if (at.pins > 0 && !known) {
             return found(Invariant::P2, text("block ", block, " is pinned and known by nothing"));
         }
@@ -217,7 +221,7 @@ Found read_back(const Setting& setting, const Snapshot& seen, const Shadow& shad
         const spec::Visible due = just_committed ? spec::visible(sequence.length, rule.window, rule.sinks)
                                                  : spec::seen_next(sequence.length, rule.window, rule.sinks);
         Prefix prefix = sequence.prefix;
-        for (Length position = sequence.length - 1; position >= 0; --position, prefix /= setting.alphabet) {
+        for (Length position = sequence.length - 1; position >= 0; --position, prefix /= setting.spelling.base) {
             const std::uint8_t block = table.entries[static_cast<std::size_t>(position / setting.block_size)];
             if (!holding.has(position) || block == 0) {
                 if (due.has(position)) {
@@ -252,7 +256,7 @@ Found recount_index(const Setting& setting, const Snapshot& seen, const Shadow& 
             return found(Invariant::X1, text("block ", block, " is indexed with ", int{at.cells}, " cells"));
         }
         Prefix prefix = at.prefix;
-        for (std::size_t offset = at.cells; offset-- > 0; prefix /= setting.alphabet) {
+        for (std::size_t offset = at.cells; offset-- > 0; prefix /= setting.spelling.base) {
             if (shadow.cells[block][offset] != Shadow::cell(prefix, at.group)) {
                 return found(Invariant::X1, text("block ", block, ", cell ", offset, ": the index says prefix ", prefix,
                                                  ", found ", shadow.cells[block][offset] & 0xffffffU));

@@ -34,26 +34,10 @@ void walk(std::uint32_t blocks, Snapshot::Walk& out, Next next) {
     }
 }
 
-// The prefix that a node of the tree ends, by its ancestors. A broken tree may have no root.
-Prefix prefix_of(const PrefixTree& tree, ContentId node, std::uint32_t alphabet) {
-    std::array<ContentId, most_length> path{};
-    std::size_t depth = 0;
-    for (; depth < path.size() && !tree.is_root(node); node = tree.parent(node)) {
-        path[depth++] = node;
-    }
-    Prefix prefix = 1;
-    while (depth > 0) {
-        for (const Token token : tree.tokens(path[--depth])) {
-            prefix = prefix * alphabet + static_cast<Prefix>(token);
-        }
-    }
-    return prefix;
-}
-
-void read_content(const PrefixIndex& index, BlockId block, std::uint32_t alphabet, Snapshot::Block& out) {
+void read_content(const PrefixIndex& index, BlockId block, const Spelling& spelling, Snapshot::Block& out) {
     const PrefixTree& tree = index.tree();
     out.serial = tree.serial(out.content);
-    out.prefix = prefix_of(tree, out.content, alphabet);
+    out.prefix = prefix_of(tree, out.content, spelling);
     out.cells = small(tree.tokens(out.content).size());
     out.group = small(to_index(index.group(block)));
     if (out.group >= most_groups) {
@@ -70,7 +54,7 @@ void read_content(const PrefixIndex& index, BlockId block, std::uint32_t alphabe
 
 }  // namespace
 
-Snapshot look(const Manager& manager, const Handles& handles, std::uint32_t sequences, std::uint32_t alphabet) {
+Snapshot look(const Manager& manager, const Handles& handles, std::uint32_t sequences, const Spelling& spelling) {
     Snapshot out;
     const BlockPool& pool = manager.pool();
     const PrefixIndex* index = manager.index();
@@ -83,7 +67,8 @@ Snapshot look(const Manager& manager, const Handles& handles, std::uint32_t sequ
         seen.waits = small(pool.waits_for(block));
         seen.content = pool.content(block);
         if (seen.content != no_content && index != nullptr) {
-            read_content(*index, block, alphabet, seen);
+            read_content(*index, block, spelling, seen);
+            seen.priority = small(pool.rank(block).priority);
         }
     }
     walk(pool.blocks(), out.queue, [&](BlockId block) { return pool.next_idle(block); });

@@ -7,6 +7,7 @@
 
 #include <kvpane/blocktable/manager.h>
 #include <kvpane/invariants/explorer_limits.h>
+#include <kvpane/invariants/explorer_spelling.h>
 
 namespace kvpane::invariants::explorer {
 
@@ -25,6 +26,7 @@ struct Snapshot {
         std::uint8_t refs = 0;
         std::uint8_t pins = 0;
         std::uint8_t waits = 0;    // open steps that it waits for, the oldest ones
+        std::uint8_t priority = 0; // of a block with content
         BlockState state = BlockState::free;
         bool is_found = false;     // under its content
 
@@ -74,6 +76,6 @@ struct Snapshot {
 };
 
 // COST O(blocks + table entries). REQUIRES a configuration within the limits.
-Snapshot look(const Manager& manager, const Handles& handles, std::uint32_t sequences, std::uint32_t alphabet);
+Snapshot look(const Manager& manager, const Handles& handles, std::uint32_t sequences, const Spelling& spelling);
 
 }  // namespace kvpane::invariants::explorer

@@ -48,6 +48,10 @@ void Worker::expand(std::uint32_t state, std::vector<NewState>& found) {
         report({Invariant::X3, text("the index names ", here.seen().nodes, " prefixes, ", nodes, " are in use")}, {}, {});
         return;
     }
+    if (const Found wrong = audit_exports(here)) {
+        report(*wrong, {}, {});
+        return;
+    }
     list_moves(config_, setting_, here, moves_);
     for (const Move& move : moves_) {
         if (shared_.is_over.load(std::memory_order_relaxed)) {
@@ -101,24 +105,64 @@ Found Worker::check(const World& here, const Move& move, const Due& due, const R
     is_fresh_ = false;
     Found wrong = settle(next_, move, result, config_, setting_);
     wrong = wrong ? wrong : audit_state(setting_, here, next_, move, due);
+    wrong = wrong ? wrong : audit_queue(here, move, result);
+    wrong = wrong ? wrong : reach(move, found);
     if (!wrong) {
-        reach(move, found);
+        note(move, std::nullopt);
     } else if (wrong->invariant == Invariant::X1 && setting_.is_cached) {
         entries_due_ = count_entries_due(setting_, here, next_, move);
     }
     return wrong;
 }
 
-void Worker::reach(const Move& move, std::vector<NewState>& found) {
+// A new state has another digest than the one that it was reached from (A2).
+Found Worker::reach(const Move& move, std::vector<NewState>& found) {
     const Fingerprint name = config_.rename ? fingerprint(setting_, next_) : raw_fingerprint(setting_, next_);
-    if (shared_.states.insert(name)) {
-        found.push_back({{state_, move}, next_.manager().digest()});
-        if (shared_.states.size() >= config_.limit) {
-            shared_.is_over = true;
+    if (!shared_.states.insert(name)) {
+        return std::nullopt;
+    }
+    found.push_back({{state_, move}, next_.manager().digest()});
+    if (shared_.states.size() >= config_.limit) {
+        shared_.is_over = true;
+    }
+    if (found.back().digest == digest_) {
+        return Finding{Invariant::A2, "the operation led to another state, and the digest is the same"};
+    }
+    return std::nullopt;
+}
+
+// P3: which blocks were taken, and where in the queue those stand that joined it.
+Found Worker::audit_queue(const World& here, const Move& move, const Result& result) {
+    if (Found wrong = find_P3(scene_of(next_))) {
+        return wrong;
+    }
+    queue_.before(here.manager(), here.shadow().handles[move.sequence]);
+    Outcome outcome;
+    outcome.cached_tokens = move.verb == Verb::admit ? result.value : 0;
+    outcome.step = result.step;
+    auto wrong = queue_.wrong_order(next_.manager(), to_operation(move, setting_), outcome, result.handle);
+    return wrong ? Found{{Invariant::P3, std::move(*wrong)}} : std::nullopt;
+}
+
+// T1: what is exported of all sequences.
+Found Worker::audit_exports(const World& here) {
+    std::vector<Record> records(setting_.sequences);
+    std::vector<const Record*> living;
+    for (std::uint32_t index = 0; index < setting_.sequences; ++index) {
+        const Shadow::Sequence& sequence = here.shadow().sequences[index];
+        if (sequence.is_alive) {
+            Record& record = records[index];
+            start(record, index, here.shadow().handles[index], 0, std::span(setting_.rules).first(setting_.groups));
+            for (std::size_t group = 0; group < setting_.groups; ++group) {
+                record.groups[group].holding = sequence.holdings[group];
+            }
+            living.push_back(&record);
         }
     }
-    note(move, std::nullopt);
+    return find_wrong_exports({here.manager(), no_cells_, living, no_spellings_});
 }
+
+Scene Worker::scene_of(const World& world) const { return {world.manager(), no_cells_, {}, no_spellings_}; }
 
 // A1: a prompt that a plan lets in can be fed in chunks now; one that it calls `later` cannot, but an empty Manager
 // takes it; one that it calls `never` not even that.
@@ -145,19 +189,16 @@ Found Worker::feed(const World& here, const Move& move) {
 
 bool Worker::can_be_fed(const World& from, const Move& move) {
     fed_.assign(from);
-    const Length length = setting_.length_of(move.tokens);
-    std::array<Token, most_length> tokens{};
-    for (Length i = 0; i < length; ++i) {
-        tokens[static_cast<std::size_t>(i)] = setting_.token(move.tokens, length, i);
-    }
-    const auto all = std::span<const Token>(tokens).first(static_cast<std::size_t>(length));
-    const auto admitted = fed_.manager().admit({.tokens = all, .compute = move.number});
+    Prompt prompt = fed_.prompt(move);
+    prompt.compute = move.number;
+    const auto admitted = fed_.manager().admit(prompt);
     if (!admitted) {
         return false;
     }
+    const auto length = static_cast<Length>(prompt.tokens.size());
     for (Length done = admitted->cached_tokens + admitted->step.cells; done < length;) {
         const Length cells = std::min<Length>(move.number, length - done);
-        const auto chunk = all.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(cells));
+        const auto chunk = prompt.tokens.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(cells));
         if (!fed_.manager().append(admitted->sequence, chunk)) {
             return false;
         }

@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include <kvpane/invariants/audit.h>
 #include <kvpane/invariants/explorer_due.h>
 #include <kvpane/invariants/explorer_states.h>
 #include <kvpane/invariants/explorer_world.h>
+#include <kvpane/invariants/queue_watch.h>
 
 namespace kvpane::invariants::explorer {
 
@@ -55,7 +58,10 @@ private:
     Found feed(const World& here, const Move& move);
     bool can_be_fed(const World& from, const Move& move);
     std::optional<expected<Plan>> foresee(const Move& move);
-    void reach(const Move& move, std::vector<NewState>& found);
+    Found reach(const Move& move, std::vector<NewState>& found);
+    Found audit_queue(const World& here, const Move& move, const Result& result);
+    Found audit_exports(const World& here);
+    Scene scene_of(const World& world) const;
     void note(const Move& move, const std::optional<Error>& error);
     void report(const Finding& finding, const std::optional<Error>& got, const Due& due);
 
@@ -72,6 +78,9 @@ private:
     std::uint64_t digest_ = 0;     // of the state that is expanded
     std::uint64_t behaviour_ = 0;  // for the observer
     std::vector<Move> moves_;
+    QueueWatch queue_;
+    const ShadowCells no_cells_{0, 1};  // exports and queue are judged without
+    const std::vector<std::string> no_spellings_;
 };
 
 }  // namespace kvpane::invariants::explorer

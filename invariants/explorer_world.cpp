@@ -51,12 +51,22 @@ void World::assign(const World& other) {
 
 Prompt World::prompt(const Move& move) {
     const Length length = setting_.length_of(move.tokens);
+    std::size_t n_contents = 0;
     for (Length i = 0; i < length; ++i) {
         tokens_[static_cast<std::size_t>(i)] = setting_.token(move.tokens, length, i);
+        if (const Prefix content = setting_.content(move.tokens, length, i); content > 0) {
+            contents_[n_contents++] = {i, 1, content_id(content)};
+        }
     }
-    Prompt prompt{.tokens = std::span(tokens_).first(static_cast<std::size_t>(length))};
+    Prompt prompt{.tokens = std::span(tokens_).first(static_cast<std::size_t>(length)),
+                  .scope = scope_of(setting_.beginning(move.tokens, length, 0)),
+                  .extra = std::span(contents_).first(n_contents)};
     if (move.verb == Verb::admit && move.number > 0) {
         prompt.compute = move.number - 1;
+    }
+    if (move.verb == Verb::admit && move.other > 0) {
+        prompt.priority = move.other;
+        prompt.priority_steps = setting_.priority_steps;
     }
     return prompt;
 }
@@ -110,8 +120,10 @@ Found World::follow(const Move& move, const Result& result) {
     n_written_ = 0;
     handed_out_ = 0;
     completed_ = {};
+    raise_priorities(move);
     Found found = run_copies(result.step.copies);
     Shadow::Sequence& sequence = shadow_.sequences[move.sequence];
+    published_for_.fill(sequence.priority);
     const Length length = setting_.length_of(move.tokens);
     switch (move.verb) {
         case Verb::admit: found = found ? found : follow_admit(move, result); break;
@@ -148,6 +160,7 @@ Found World::follow(const Move& move, const Result& result) {
             std::copy(std::find(shadow_.open.begin(), end, move.number) + 1, end,
                       std::find(shadow_.open.begin(), end, move.number));
             shadow_.open[--shadow_.n_open] = 0;
+            end_priorities();
             break;
         }
         default: break;
@@ -212,14 +225,17 @@ void World::commit(std::size_t index, Prefix tokens, Length first, Length count)
     Shadow::Sequence& sequence = shadow_.sequences[index];
     const Length all = setting_.length_of(tokens);
     for (Length i = 0; i < count; ++i) {
-        sequence.prefix = sequence.prefix * setting_.alphabet +
-                          static_cast<Prefix>(setting_.token(tokens, all, first + i));
+        const Prefix content = sequence.contents[static_cast<std::size_t>(sequence.length + i)];
+        sequence.prefix = sequence.prefix * setting_.spelling.base +
+                          static_cast<Prefix>(setting_.token(tokens, all, first + i)) +
+                          setting_.spelling.alphabet * content;
         for (std::uint32_t group = 0; group < setting_.groups; ++group) {
             const std::uint8_t slot = sequence.slots[group][static_cast<std::size_t>(i)];
             const auto block = static_cast<std::size_t>(slot / setting_.block_size);
             shadow_.cells[block][static_cast<std::size_t>(slot % setting_.block_size)] =
                 Shadow::cell(sequence.prefix, group);
             written_[n_written_++] = static_cast<std::uint8_t>(block);
+            published_for_[block] = sequence.priority;
             const Length begin = sequence.length + i + 1 - setting_.block_size;
             if (slot % setting_.block_size == setting_.block_size - 1 && sequence.holdings[group].has(begin)) {
                 completed_[block] = sequence.prefix;
@@ -247,6 +263,11 @@ Found World::follow_admit(const Move& move, const Result& result) {
     sequence.is_alive = true;
     sequence.prefix = setting_.beginning(move.tokens, length, hit);
     sequence.length = sequence.own_from = static_cast<std::uint8_t>(hit);
+    sequence.priority = move.other;
+    for (Length i = 0; i < length; ++i) {
+        sequence.contents[static_cast<std::size_t>(i)] =
+            static_cast<std::uint8_t>(setting_.content(move.tokens, length, i));
+    }
     for (std::uint32_t group = 0; group < setting_.groups; ++group) {
         const spec::Rule& rule = setting_.rules[group];
         const Length first = std::max<Length>(0, std::min(spec::need(hit, rule.window), hit - 1));
@@ -275,50 +296,6 @@ void World::cut(Shadow::Sequence& sequence, Length length) const {
     sequence.slots = {};
     for (std::uint32_t group = 0; group < setting_.groups; ++group) {
         sequence.holdings[group].cut(length);
-    }
-}
-
-// Which entry is older decides which one a hit takes. A block whose content this operation committed entered the index
-// in it, even if it was known by the same content before: it was taken and filled anew.
-void World::stamp_new_entries(const Snapshot& before) {
-    const auto stamp = [&](std::size_t block) { shadow_.stamps[block] = ++shadow_.last_stamp; };
-    for (std::size_t block = 1; block <= setting_.blocks; ++block) {
-        const Snapshot::Block& was = before.blocks[block];
-        const Snapshot::Block& is = seen_.blocks[block];
-        if (is.content == no_content) {
-            shadow_.stamps[block] = 0;
-        } else if (was.content == no_content || was.prefix != is.prefix || was.group != is.group) {
-            stamp(block);
-        }
-    }
-    for (std::size_t i = 0; i < n_written_; ++i) {
-        if (seen_.blocks[written_[i]].content != no_content) {
-            stamp(written_[i]);
-        }
-    }
-}
-
-// Cells that neither a sequence nor a hit can read must not be read: so that the cells follow from the rest of the
-// state, and reading them is seen.
-void World::poison_what_nobody_reads() {
-    std::array<Length, most_blocks + 1> readable{};
-    for (std::size_t block = 1; block <= setting_.blocks; ++block) {
-        readable[block] = seen_.blocks[block].cells;
-    }
-    for (std::size_t i = 0; i < setting_.sequences; ++i) {
-        const Shadow::Sequence& sequence = shadow_.sequences[i];
-        for (std::size_t group = 0; sequence.is_alive && group < setting_.groups; ++group) {
-            const Snapshot::Table& table = seen_.sequences[i].tables[group];
-            for (std::size_t entry = 0; entry < std::min<std::size_t>(table.size, most_length); ++entry) {
-                const std::size_t block = std::min<std::size_t>(table.entries[entry], most_blocks);
-                const Length cells = sequence.length - static_cast<Length>(entry) * setting_.block_size;
-                readable[block] = std::max(readable[block], std::min(cells, setting_.block_size));
-            }
-        }
-    }
-    for (std::size_t block = 1; block <= setting_.blocks; ++block) {
-        auto& cells = shadow_.cells[block];
-        std::fill(cells.begin() + std::clamp<Length>(readable[block], 0, setting_.block_size), cells.end(), 0U);
     }
 }
 

@@ -14,6 +14,18 @@ bool any_negative(const std::vector<Token>& tokens) {
     return std::ranges::any_of(tokens, [](Token token) { return token < 0; });
 }
 
+// Pieces of external content stand in ascending order, apart, and within the tokens.
+bool fits(const std::vector<ExternalContent>& extra, Length tokens) {
+    Length end = 0;
+    for (const ExternalContent& piece : extra) {
+        if (piece.at < end || piece.count < 1 || piece.count > tokens - piece.at) {
+            return false;
+        }
+        end = piece.at + piece.count;
+    }
+    return true;
+}
+
 Length count_of(const std::vector<Token>& tokens) { return static_cast<Length>(tokens.size()); }
 
 // --- errors ---------------------------------------------------------------------------------------------------------
@@ -32,7 +44,11 @@ void refuse_cut(const Record& record, Length length, std::set<Error>& refusals) 
 }
 
 void refuse_batch(const Operation& operation, const Known& known, std::set<Error>& refusals) {
-    if (operation.sequences.size() != operation.tokens.size() || any_negative(operation.tokens) ||
+    const bool appends = operation.verb == Verb::append_batch;
+    const std::size_t given = appends ? operation.tokens.size() : operation.counts.size();
+    const bool is_senseless = appends ? any_negative(operation.tokens)
+                                      : std::ranges::any_of(operation.counts, [](Length cells) { return cells < 1; });
+    if (operation.sequences.empty() || operation.sequences.size() != given || is_senseless ||
         std::set(operation.sequences.begin(), operation.sequences.end()).size() != operation.sequences.size()) {
         refusals.insert(Error::invalid_argument);
     }
@@ -40,7 +56,7 @@ void refuse_batch(const Operation& operation, const Known& known, std::set<Error
         const Record* record = known.find(name);
         if (record == nullptr) {
             refusals.insert(Error::unknown_sequence);
-        } else if (record->reserved() > 0) {
+        } else if (appends && record->reserved() > 0) {
             refusals.insert(Error::busy);
         }
     }
@@ -85,23 +101,25 @@ void refuse_on_sequence(const Operation& operation, const Known& known, std::set
 
 void refuse(const Operation& operation, const Known& known, Forecast& forecast) {
     std::set<Error>& refusals = forecast.refusals;
+    if (works_on_several(operation)) {
+        refuse_batch(operation, known, refusals);
+        forecast.is_silent = operation.verb == Verb::append_batch && operation.sequences.empty();
+        return;
+    }
     const bool is_open = known.open_steps.contains(operation.step);
     switch (operation.verb) {
         case Verb::admit:
             if (operation.tokens.empty() || any_negative(operation.tokens) || operation.compute.value_or(0) < 0 ||
-                known.find(operation.sequence) != nullptr) {
+                !fits(operation.extra, count_of(operation.tokens)) || known.find(operation.sequence) != nullptr) {
                 refusals.insert(Error::invalid_argument);
             }
             break;
         case Verb::plan:
             if (any_negative(operation.tokens) || operation.chunk < 0 ||
-                (operation.tokens.empty() && operation.count < 1)) {
+                (operation.tokens.empty() ? operation.count < 1
+                                          : !fits(operation.extra, count_of(operation.tokens)))) {
                 refusals.insert(Error::invalid_argument);
             }
-            break;
-        case Verb::append_batch:
-            refuse_batch(operation, known, refusals);
-            forecast.is_silent = operation.sequences.empty();
             break;
         case Verb::step_begin:
         case Verb::step_end:
@@ -129,7 +147,7 @@ void refuse(const Operation& operation, const Known& known, Forecast& forecast) 
 // Plays a batch through on paper, sequence by sequence: first what the windows give up, then what is taken.
 class OnPaper {
 public:
-    explicit OnPaper(const Manager& manager) : manager_(manager) {}
+    explicit OnPaper(const Manager& manager) : manager_(manager), room_(manager.pool().idle_blocks()) {}
 
     void reserve(const Record& record, Length cells) {
         for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
@@ -139,8 +157,11 @@ public:
             take(record, group, cells);
         }
         taking_.cells += cells;
+        fits_ = fits_ && room_ >= 0;
     }
 
+    // Whether there is a block whenever one is taken: an idle one, or one that a window gave up before.
+    bool fits() const { return fits_; }
     const Taking& taking() const { return taking_; }
     // Blocks of the sequences that were named, now; and afterwards if nobody else were there, so that nothing is copied
     // for others.
@@ -165,8 +186,9 @@ private:
             held_.insert(table[entry]);
             if (after.has_block(entry)) {
                 kept_.insert(table[entry]);
-            } else {
-                --holders(table[entry]);
+            } else if (--holders(table[entry]) == 0 && !manager_.pool().step_is_open() &&
+                       !sources_.contains(table[entry])) {
+                ++room_;
             }
         }
     }
@@ -176,7 +198,9 @@ private:
         holding.release_before(record.length());
         const Length tail = holding.end / holding.rule.block_size;  // the block of the first new cell
         const bool has_tail = holding.has_block(tail);
-        taking_.blocks += spec::blocks_for(holding.end + cells, holding.rule) - tail - (has_tail ? 1 : 0);
+        const std::int64_t fresh = spec::blocks_for(holding.end + cells, holding.rule) - tail - (has_tail ? 1 : 0);
+        taking_.blocks += fresh;
+        room_ -= fresh;
         if (!has_tail) {
             return;
         }
@@ -184,6 +208,8 @@ private:
         std::int64_t& others = holders(table[static_cast<std::size_t>(tail)]);
         if (others > 1) {
             --others;
+            --room_;
+            sources_.insert(table[static_cast<std::size_t>(tail)]);  // joins the queue behind the call: no room for it
             ++taking_.blocks;
             ++taking_.copies;
             taking_.copied_cells += holding.end % holding.rule.block_size;
@@ -194,6 +220,9 @@ private:
     std::map<BlockId, std::int64_t> holders_;
     std::set<BlockId> held_;
     std::set<BlockId> kept_;
+    std::set<BlockId> sources_;
+    std::int64_t room_;
+    bool fits_ = true;
     Taking taking_;
 };
 
@@ -253,13 +282,27 @@ void take(const Operation& operation, const Known& known, const Manager& manager
             forecast.room -= manager.sequences() > 0 ? config.watermark : 0;
             break;
         }
-        case Verb::reserve: reserve(operation.sequence, operation.count); break;
+        case Verb::reserve:
+            if (!operation.is_batch) {
+                reserve(operation.sequence, operation.count);
+                break;
+            }
+            for (std::size_t i = 0; i < operation.sequences.size(); ++i) {
+                reserve(operation.sequences[i], operation.counts[i]);
+            }
+            break;
         case Verb::append: reserve(operation.sequence, count_of(operation.tokens)); break;
         default: std::ranges::for_each(operation.sequences, [&](Name name) { reserve(name, 1); });
     }
     forecast.taking = operation.verb == Verb::admit ? taking : paper.taking();
     forecast.room_alone = config.blocks - paper.held();
     forecast.held_alone = operation.verb == Verb::admit ? cold : paper.held_alone();
+    // Of hits some may be held by others, or out of the window: how much room they leave is not sure.
+    const bool fits_an_admission = forecast.taking->blocks <= forecast.room;
+    forecast.has_room = operation.verb == Verb::admit ? fits_an_admission : paper.fits();
+    if (!forecast.has_room && hit == 0) {
+        forecast.lack = forecast.held_alone > config.blocks ? Error::never : Error::later;
+    }
 }
 
 }  // namespace
@@ -311,8 +354,8 @@ std::optional<std::string> contradiction(const Forecast& forecast, const Outcome
     if (outcome.error && !(forecast.takes_room && lacks_room)) {
         return text("expected success, got ", got);
     }
-    if (outcome.error == Error::later && forecast.taking->blocks <= forecast.room) {
-        return text("got later for ", forecast.taking->blocks, " blocks, and ", forecast.room, " are there");
+    if (outcome.error == Error::later && forecast.has_room) {
+        return text("got later for ", forecast.taking->blocks, " blocks, and they are there");
     }
     if (outcome.error == Error::later && forecast.held_alone > blocks) {
         return text("got later, and ", forecast.held_alone, " of ", blocks, " blocks would be held: expected never");

@@ -34,9 +34,11 @@ struct Forecast {
     std::set<Error> refusals;    // it must end with one of these, or for want of room; empty: nothing stands against it
     bool is_too_long = false;    // it passes max_length: never
     std::optional<Taking> taking;       // when nothing stands against it
-    std::int64_t room = 0;              // idle blocks that it may use
+    std::int64_t room = 0;              // admit: idle blocks that it may use
+    bool has_room = false;              // all that it takes is there
     std::int64_t room_alone = 0;        // blocks that would be there without the other sequences, at least
     std::int64_t held_alone = 0;        // blocks that would be held afterwards without the others, at least
+    std::optional<Error> lack;          // later or never, where it is sure that there is no room
     std::optional<std::int64_t> peak;   // plan: blocks at the peak
 };
 

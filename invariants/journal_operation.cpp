@@ -9,8 +9,9 @@ namespace {
 
 using namespace journal_format;
 
-constexpr std::size_t most_token_bytes = 5;  // 32 bits
 constexpr auto last_verb = static_cast<std::uint8_t>(Verb::check);
+constexpr std::uint8_t reserve_of_a_batch = 19;  // in the place of a verb
+static_assert(last_verb < reserve_of_a_batch);
 constexpr std::uint64_t most_names_in_code = most_names - 1;
 
 bool is_prompt(Verb verb) noexcept {
@@ -27,11 +28,10 @@ JournalEncoder encode_names(JournalEncoder out, const std::vector<Name>& names) 
     return out;
 }
 
-// A negative token is asked for only to see it refused: five bytes then.
-JournalEncoder encode_tokens(JournalEncoder out, const std::vector<Token>& tokens) noexcept {
-    out.varint(tokens.size());
-    for (const Token token : tokens) {
-        out.varint(static_cast<std::uint32_t>(token));
+JournalEncoder encode_lengths(JournalEncoder out, const std::vector<Length>& lengths) noexcept {
+    out.varint(lengths.size());
+    for (const Length length : lengths) {
+        out.zigzag(length);
     }
     return out;
 }
@@ -139,10 +139,10 @@ void decode_prompt(JournalDecoder& in, Operation& operation) {
     operation.priority_steps = (parts & has_priority_steps) != 0 ? in.varint("the steps of a priority") : 0;
 }
 
-void decode_blocks(JournalDecoder& in, std::vector<Length>& blocks) {
-    blocks.resize(in.count("the number of blocks", 1));
-    for (Length& block : blocks) {
-        block = decode_length(in, "a logical block");
+void decode_lengths(JournalDecoder& in, const char* how_many, const char* what, std::vector<Length>& lengths) {
+    lengths.resize(in.count(how_many, 1));
+    for (Length& length : lengths) {
+        length = decode_length(in, what);
     }
 }
 
@@ -156,6 +156,7 @@ void clear(Operation& operation) {
     fresh.sequences = emptied(operation.sequences);
     fresh.tokens = emptied(operation.tokens);
     fresh.extra = emptied(operation.extra);
+    fresh.counts = emptied(operation.counts);
     fresh.blocks = emptied(operation.blocks);
     operation = std::move(fresh);
 }
@@ -163,9 +164,9 @@ void clear(Operation& operation) {
 }  // namespace
 
 std::size_t most_bytes(const Operation& operation) noexcept {
-    constexpr std::size_t numbers = 16;  // of an operation and its answer, heads and counts of lists included
-    std::size_t bytes = numbers * most_varint_bytes + operation.tokens.size() * most_token_bytes +
-                        operation.sequences.size() * most_token_bytes + operation.blocks.size() * most_varint_bytes;
+    std::size_t bytes = most_number_bytes + operation.tokens.size() * most_token_bytes +
+                        operation.sequences.size() * most_token_bytes +
+                        (operation.counts.size() + operation.blocks.size()) * most_varint_bytes;
     if (is_prompt(operation.verb)) {
         const Scope& scope = operation.scope;
         bytes +=
@@ -178,7 +179,8 @@ std::size_t most_bytes(const Operation& operation) noexcept {
 }
 
 JournalEncoder encode(JournalEncoder out, const Operation& operation) noexcept {
-    out.byte(static_cast<std::uint8_t>(operation.verb));
+    const bool is_batch = operation.verb == Verb::reserve && operation.is_batch;
+    out.byte(is_batch ? reserve_of_a_batch : static_cast<std::uint8_t>(operation.verb));
     switch (operation.verb) {
         case Verb::admit:
             out.varint(operation.sequence);
@@ -193,14 +195,15 @@ JournalEncoder encode(JournalEncoder out, const Operation& operation) noexcept {
             out.zigzag(operation.chunk);
             break;
         case Verb::reserve:
-            out.varint(operation.sequence);
-            out.zigzag(operation.count);
+            if (is_batch) {
+                out = encode_names(out, operation.sequences);
+                out = encode_lengths(out, operation.counts);
+            } else {
+                out = encode_count(out, operation.sequence, operation.count);
+            }
             break;
         case Verb::commit:
-        case Verb::append:
-            out.varint(operation.sequence);
-            out = encode_tokens(out, operation.tokens);
-            break;
+        case Verb::append: out = encode_growth(out, operation.sequence, operation.tokens); break;
         case Verb::append_batch:
             out = encode_names(out, operation.sequences);
             out = encode_tokens(out, operation.tokens);
@@ -227,10 +230,7 @@ JournalEncoder encode(JournalEncoder out, const Operation& operation) noexcept {
         case Verb::evict: out.zigzag(operation.count); break;
         case Verb::uncache:
             out.varint(operation.sequence);
-            out.varint(operation.blocks.size());
-            for (const Length block : operation.blocks) {
-                out.zigzag(block);
-            }
+            out = encode_lengths(out, operation.blocks);
             break;
         case Verb::reset_cache: break;
         case Verb::check: out = encode_names(out, operation.sequences); break;
@@ -239,16 +239,8 @@ JournalEncoder encode(JournalEncoder out, const Operation& operation) noexcept {
 }
 
 JournalEncoder encode(JournalEncoder out, const Answer& answer) noexcept {
-    const int head = (answer.error ? static_cast<int>(*answer.error) + 1 : 0) |
-                     (answer.cached_tokens != 0 ? has_cached : 0) | (answer.blocks_taken != 0 ? has_taken : 0) |
-                     (answer.plan ? has_plan : 0) | (answer.digest ? has_digest : 0);
-    out.byte(static_cast<std::uint8_t>(head));
-    if (answer.cached_tokens != 0) {
-        out.zigzag(answer.cached_tokens);
-    }
-    if (answer.blocks_taken != 0) {
-        out.zigzag(answer.blocks_taken);
-    }
+    out = encode_answer(out, answer.error, answer.cached_tokens, answer.blocks_taken,
+                        (answer.plan ? has_plan : 0) | (answer.digest ? has_digest : 0));
     if (answer.plan) {
         out.byte(static_cast<std::uint8_t>(answer.plan->verdict));
         out.zigzag(answer.plan->blocks_needed);
@@ -264,11 +256,12 @@ void decode(JournalDecoder& in, Operation& operation) {
     clear(operation);
     const std::size_t begin = in.at();
     const std::uint8_t verb = in.byte("an operation");
-    if (verb > last_verb) {
+    if (verb > last_verb && verb != reserve_of_a_batch) {
         in.refuse(begin, text("there is no operation ", int{verb}));
         return;
     }
-    operation.verb = static_cast<Verb>(verb);
+    operation.is_batch = verb == reserve_of_a_batch;
+    operation.verb = operation.is_batch ? Verb::reserve : static_cast<Verb>(verb);
     switch (operation.verb) {
         case Verb::admit:
             operation.sequence = decode_name(in, "the sequence");
@@ -283,8 +276,13 @@ void decode(JournalDecoder& in, Operation& operation) {
             operation.chunk = decode_length(in, "the chunk");
             break;
         case Verb::reserve:
-            operation.sequence = decode_name(in, "the sequence");
-            operation.count = decode_length(in, "the count");
+            if (operation.is_batch) {
+                decode_names(in, operation.sequences);
+                decode_lengths(in, "the number of counts", "a count", operation.counts);
+            } else {
+                operation.sequence = decode_name(in, "the sequence");
+                operation.count = decode_length(in, "the count");
+            }
             break;
         case Verb::commit:
         case Verb::append:
@@ -316,7 +314,7 @@ void decode(JournalDecoder& in, Operation& operation) {
         case Verb::evict: operation.count = decode_length(in, "the count"); break;
         case Verb::uncache:
             operation.sequence = decode_name(in, "the sequence");
-            decode_blocks(in, operation.blocks);
+            decode_lengths(in, "the number of blocks", "a logical block", operation.blocks);
             break;
         case Verb::reset_cache: break;
         case Verb::check: decode_names(in, operation.sequences); break;

@@ -92,8 +92,30 @@ void JournalWriter::announce(const Operation& operation) {
     announced_ = static_cast<std::size_t>(out.at() - (buffer_.data() + used_));
 }
 
-void JournalWriter::conclude(const Answer& answer) noexcept {
-    const JournalEncoder out = encode(JournalEncoder(buffer_.data() + used_ + announced_), answer);
+template <class Encode>
+void JournalWriter::announce_within(std::size_t bytes, Verb verb, Encode encode) {
+    if (used_ + bytes + checksum_bytes > buffer_.size()) [[unlikely]] {
+        make_room(bytes);
+    }
+    JournalEncoder out(buffer_.data() + used_);
+    out.byte(static_cast<std::uint8_t>(verb));
+    out = encode(out);
+    announced_ = static_cast<std::size_t>(out.at() - (buffer_.data() + used_));
+}
+
+void JournalWriter::announce_reserve(Name sequence, Length cells) {
+    announce_within(most_number_bytes, Verb::reserve,
+                    [&](JournalEncoder out) { return encode_count(out, sequence, cells); });
+}
+
+void JournalWriter::announce_tokens(Verb verb, Name sequence, std::span<const Token> tokens) {
+    announce_within(most_number_bytes + tokens.size() * most_token_bytes, verb,
+                    [&](JournalEncoder out) { return encode_growth(out, sequence, tokens); });
+}
+
+template <class Encode>
+void JournalWriter::conclude_with(Encode encode) noexcept {
+    const JournalEncoder out = encode(JournalEncoder(buffer_.data() + used_ + announced_));
     announced_ = 0;
     used_ = static_cast<std::size_t>(out.at() - buffer_.data());
     ++in_frame_;
@@ -101,6 +123,14 @@ void JournalWriter::conclude(const Answer& answer) noexcept {
     if (used_ >= usual_frame_bytes) {
         flush();
     }
+}
+
+void JournalWriter::conclude(const Answer& answer) noexcept {
+    conclude_with([&](JournalEncoder out) { return encode(out, answer); });
+}
+
+void JournalWriter::conclude(std::optional<Error> error, Length cached_tokens, std::int64_t blocks_taken) noexcept {
+    conclude_with([=](JournalEncoder out) { return encode_answer(out, error, cached_tokens, blocks_taken); });
 }
 
 void JournalWriter::flush() noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,8 +54,14 @@ public:
         announce(operation);
         conclude(answer);
     }
-    void announce(const Operation& operation);
+    void announce(const Operation& operation);  // replaces one that was announced and not concluded
     void conclude(const Answer& answer) noexcept;  // REQUIRES an announced operation
+
+    // The same for what decode steps consist of, from its parts: a reserve of one sequence; commit or append; an answer
+    // without a plan and a digest.
+    void announce_reserve(Name sequence, Length cells);
+    void announce_tokens(Verb verb, Name sequence, std::span<const Token> tokens);
+    void conclude(std::optional<Error> error, Length cached_tokens, std::int64_t blocks_taken) noexcept;
 
     // Writes the frame that was begun; an announced operation stays for the next.
     void flush() noexcept;
@@ -75,6 +82,10 @@ private:
     void put(std::span<const std::byte> bytes) noexcept;
     void close_frame() noexcept;
     void make_room(std::size_t bytes);
+    template <class Encode>
+    void announce_within(std::size_t bytes, Verb verb, Encode encode);
+    template <class Encode>
+    void conclude_with(Encode encode) noexcept;
 
     JournalSink& sink_;
     std::vector<std::byte> buffer_;  // the frame in the making, from its head on

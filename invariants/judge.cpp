@@ -149,7 +149,9 @@ Found Judge::follow(const Operation& operation, const Outcome& outcome, const Dr
         case Verb::admit:
             return follower_.admitted(name, driver.handle(name), operation.scope, operation.tokens, operation.extra,
                                       outcome.cached_tokens, step);
-        case Verb::reserve: return follower_.handed_out(name, step, 0, operation.count);
+        case Verb::reserve:
+            return operation.is_batch ? follow_batch(operation, step)
+                                      : follower_.handed_out(name, step, 0, operation.count);
         case Verb::commit: follower_.committed(name, operation.tokens); return std::nullopt;
         case Verb::cancel:
             if (follower_.record(name).reserved() > 0) {
@@ -184,9 +186,25 @@ Found Judge::follow(const Operation& operation, const Outcome& outcome, const Dr
     }
 }
 
+Found Judge::follow_batch(const Operation& reserve, const Step& step) {
+    Length first = 0;
+    for (std::size_t i = 0; i < reserve.sequences.size(); ++i) {
+        if (auto finding = follower_.handed_out(reserve.sequences[i], step, first, reserve.counts[i])) {
+            return finding;
+        }
+        first += reserve.counts[i];
+    }
+    return std::nullopt;
+}
+
 std::optional<Error> Judge::due() const {
-    return forecast_.is_silent || forecast_.refusals.empty() ? std::nullopt
-                                                             : std::optional(*forecast_.refusals.begin());
+    if (forecast_.is_silent) {
+        return std::nullopt;
+    }
+    if (!forecast_.refusals.empty()) {
+        return *forecast_.refusals.begin();
+    }
+    return forecast_.is_too_long ? Error::never : forecast_.lack;
 }
 
 // P1: what is given up while device steps are open stays fenced until all of them have ended, and nothing else does.

@@ -80,6 +80,7 @@ private:
     Found audit_touched(const Operation& operation, const Manager& manager) const;
 
     Found follow(const Operation& operation, const Outcome& outcome, const Driver& driver);
+    Found follow_batch(const Operation& reserve, const Step& step);
     void look_at_tables(const Operation& operation, const Driver& driver);
 
     Known known() const { return {follower_.records(), open_steps_}; }

@@ -45,12 +45,14 @@ struct Operation {
     Verb verb = Verb::check;
     Name sequence = 0;                   // all that work on one sequence
     Name child = 0;                      // fork
-    std::vector<Name> sequences;         // append_batch, check
+    std::vector<Name> sequences;         // append_batch, check, a reserve that is_batch
     std::vector<Token> tokens;           // admit, probe, plan, commit, append, append_batch, pin, unpin
     Scope scope;                         // admit, probe, plan, pin, unpin
     std::vector<ExternalContent> extra;  // admit, probe
     std::optional<Length> compute;       // admit
     std::optional<Length> at;            // fork
+    bool is_batch = false;               // reserve: of `sequences` and `counts`, not of `sequence` and `count`
+    std::vector<Length> counts;          // a reserve that is_batch: cells, one each
     Length count = 0;                    // reserve; plan without tokens; evict (blocks)
     Length chunk = 0;                    // plan: 0 = all at once
     Length length = 0;                   // truncate
@@ -60,5 +62,10 @@ struct Operation {
     std::uint64_t step = 0;              // step_begin, step_end
     bool keep_cached = true;             // release
 };
+
+// Whether the operation works on each of `sequences`, all or nothing.
+inline bool works_on_several(const Operation& operation) noexcept {
+    return operation.verb == Verb::append_batch || (operation.verb == Verb::reserve && operation.is_batch);
+}
 
 }  // namespace kvpane::invariants

@@ -44,6 +44,15 @@ void add_lower_if(std::vector<Operation>& simpler, const Operation& from, std::o
     }
 }
 
+void add_lower_in(std::vector<Operation>& simpler, const Operation& from, std::vector<Length> Operation::*list) {
+    for (std::size_t i = 0; i < (from.*list).size(); ++i) {
+        for (const Length number : lower((from.*list)[i], 0)) {
+            simpler.push_back(from);
+            (simpler.back().*list)[i] = number;
+        }
+    }
+}
+
 void add_simpler_groups(std::vector<Config>& simpler, const Config& config) {
     for (std::size_t i = 0; i < config.groups.size(); ++i) {
         if (config.groups.size() > 1) {
@@ -77,6 +86,20 @@ void add_simpler_caches(std::vector<Config>& simpler, const Config& config) {
     }
 }
 
+// What a batch of one sequence is without the others.
+Operation alone(Operation batch) {
+    batch.sequence = batch.sequences.front();
+    batch.sequences.clear();
+    if (batch.verb == Verb::append_batch) {
+        batch.verb = Verb::append;
+    } else {
+        batch.is_batch = false;
+        batch.count = batch.counts.empty() ? 0 : batch.counts.front();
+        batch.counts.clear();
+    }
+    return batch;
+}
+
 }  // namespace
 
 Name names_in(const std::vector<Operation>& operations) noexcept {
@@ -93,11 +116,12 @@ Name names_in(const std::vector<Operation>& operations) noexcept {
 std::vector<Operation> without_sequence(const std::vector<Operation>& operations, Name name) {
     std::vector<Operation> left;
     for (const Operation& operation : operations) {
-        const bool names_one = !operation.sequences.empty() || operation.verb == Verb::probe ||
-                               operation.verb == Verb::plan || operation.verb == Verb::pin ||
-                               operation.verb == Verb::unpin || operation.verb == Verb::evict ||
-                               operation.verb == Verb::step_begin || operation.verb == Verb::step_end ||
-                               operation.verb == Verb::reset_cache || operation.verb == Verb::check;
+        const bool names_one = !operation.sequences.empty() || works_on_several(operation) ||
+                               operation.verb == Verb::probe || operation.verb == Verb::plan ||
+                               operation.verb == Verb::pin || operation.verb == Verb::unpin ||
+                               operation.verb == Verb::evict || operation.verb == Verb::step_begin ||
+                               operation.verb == Verb::step_end || operation.verb == Verb::reset_cache ||
+                               operation.verb == Verb::check;
         if (!names_one && (operation.sequence == name || (operation.verb == Verb::fork && operation.child == name))) {
             continue;
         }
@@ -109,7 +133,7 @@ std::vector<Operation> without_sequence(const std::vector<Operation>& operations
                 ++i;
             }
         }
-        if (operation.verb != Verb::append_batch || !kept.sequences.empty()) {
+        if (!works_on_several(operation) || !kept.sequences.empty()) {
             left.push_back(std::move(kept));
         }
     }
@@ -117,7 +141,8 @@ std::vector<Operation> without_sequence(const std::vector<Operation>& operations
 }
 
 std::size_t list_size(const Operation& operation) noexcept {
-    return std::max({operation.tokens.size(), operation.blocks.size(), operation.sequences.size()});
+    return std::max({operation.tokens.size(), operation.blocks.size(), operation.sequences.size(),
+                     operation.counts.size()});
 }
 
 void drop_from_list(Operation& operation, std::size_t begin, std::size_t end) {
@@ -130,6 +155,7 @@ void drop_from_list(Operation& operation, std::size_t begin, std::size_t end) {
     drop(operation.tokens);
     drop(operation.blocks);
     drop(operation.sequences);
+    drop(operation.counts);
 }
 
 std::vector<Operation> simpler_operations(const Operation& operation) {
@@ -151,17 +177,10 @@ std::vector<Operation> simpler_operations(const Operation& operation) {
     add_lower(simpler, operation, &Operation::count, 0);
     add_lower(simpler, operation, &Operation::chunk, 0);
     add_lower(simpler, operation, &Operation::length, 0);
-    for (std::size_t i = 0; i < operation.blocks.size(); ++i) {
-        for (const Length number : lower(operation.blocks[i], 0)) {
-            simpler.push_back(operation);
-            simpler.back().blocks[i] = number;
-        }
-    }
-    if (operation.verb == Verb::append_batch && operation.sequences.size() == 1) {
-        simpler.push_back(operation);
-        simpler.back().verb = Verb::append;
-        simpler.back().sequence = operation.sequences[0];
-        simpler.back().sequences.clear();
+    add_lower_in(simpler, operation, &Operation::counts);
+    add_lower_in(simpler, operation, &Operation::blocks);
+    if (works_on_several(operation) && operation.sequences.size() == 1) {
+        simpler.push_back(alone(operation));
     }
     return simpler;
 }
@@ -191,6 +210,9 @@ std::vector<Operation> scaled_lists(const std::vector<Operation>& operations, st
         }
         if (operation.verb != Verb::evict) {
             operation.count = scaled(operation.count);
+        }
+        for (Length& count : operation.counts) {
+            count = scaled(count);
         }
         operation.length = scaled(operation.length);
         operation.chunk = scaled(operation.chunk);

@@ -100,6 +100,7 @@ struct StressConfig {
     LengthDistribution rewind;         // [tokens] that a truncate, or a fork at an earlier position, goes back
     std::int64_t chunked_percent = 0;  // of the admits: compute only the first chunk, append the rest later
     std::int64_t fork_at_percent = 0;  // of the forks: at an earlier position
+    std::int64_t batched_percent = 0;  // of the reserves: for several sequences in one call
     std::uint32_t open_steps = 2;      // most device steps in flight at once
     Length longest = 0;                // [tokens] a sequence beyond it is released; 0 = no such bound
     Sharing sharing;

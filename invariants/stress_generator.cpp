@@ -45,6 +45,7 @@ StressGenerator::StressGenerator(const StressConfig& config)
       prompt_(config.prompt, config.manager), chunk_(config.chunk, config.manager),
       draft_(config.draft, config.manager), rewind_(config.rewind, config.manager),
       chunked_percent_(config.chunked_percent), fork_at_percent_(config.fork_at_percent),
+      batched_percent_(config.batched_percent),
       forget_percent_(config.sharing.forget_percent), most_sequences_(config.most_sequences),
       most_open_steps_(config.open_steps), longest_(config.longest), block_size_(config.manager.block_size),
       prompts_(config, random_), crowd_(config.most_sequences) {
@@ -149,11 +150,7 @@ void StressGenerator::build(Mix::Kind kind) {
     switch (kind) {
         case Mix::append: return build_append();
         case Mix::append_batch: return build_append_batch();
-        case Mix::reserve:
-            operation_.verb = Verb::reserve;
-            operation_.sequence = crowd_.pick(random_);
-            operation_.count = at_least_one(draft_);
-            return;
+        case Mix::reserve: return build_reserve();
         case Mix::commit: return build_commit();
         case Mix::cancel:
             operation_.verb = Verb::cancel;
@@ -211,6 +208,30 @@ void StressGenerator::build_append_batch() {
     for (std::uint32_t i = 0; i < count; ++i) {
         operation_.sequences.push_back(ready[i]);
         add_next_tokens(ready[i], 1);
+    }
+}
+
+// A batch may name sequences that have reserved cells already, one at most here.
+void StressGenerator::build_reserve() {
+    operation_.verb = Verb::reserve;
+    operation_.is_batch = batched_percent_ > 0 && random_.chance(batched_percent_);
+    if (!operation_.is_batch) {
+        operation_.sequence = crowd_.pick(random_);
+        operation_.count = at_least_one(draft_);
+        return;
+    }
+    NameSet& ready = crowd_.ready();
+    const auto others = static_cast<std::uint32_t>(random_.below(ready.size() + std::uint64_t{1}));
+    const Name first = crowd_.pick(random_);
+    ready.shuffle_front(others, random_);
+    operation_.sequences.push_back(first);
+    for (std::uint32_t i = 0; i < others; ++i) {
+        if (ready[i] != first) {
+            operation_.sequences.push_back(ready[i]);
+        }
+    }
+    while (operation_.counts.size() < operation_.sequences.size()) {
+        operation_.counts.push_back(at_least_one(draft_));
     }
 }
 

@@ -52,6 +52,7 @@ private:
     void build_admit();
     void build_append();
     void build_append_batch();
+    void build_reserve();
     void build_commit();
     void build_fork();
     void build_step();
@@ -65,6 +66,7 @@ private:
     Length at_least_one(const LengthSampler& sampler) { return std::max<Length>(1, sampler.draw(random_)); }
 
     void remember(const Outcome& outcome, WindowPhases& phases);
+    void reserved_more(Name name, Length cells);
     void committed(Name name, std::span<const Token> tokens, WindowPhases& phases);
     void count_phases(Length before, Length after, WindowPhases& phases) const noexcept;
     void refused(Error error, StressReport& report);
@@ -72,7 +74,7 @@ private:
     Random random_;
     Mix mix_;
     LengthSampler prompt_, chunk_, draft_, rewind_;
-    std::int64_t chunked_percent_, fork_at_percent_, forget_percent_;
+    std::int64_t chunked_percent_, fork_at_percent_, batched_percent_, forget_percent_;
     std::uint32_t most_sequences_, most_open_steps_;
     Length longest_;
     Length block_size_;

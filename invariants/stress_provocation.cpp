@@ -256,6 +256,8 @@ void blank(Operation& operation) noexcept {
     operation.extra.clear();
     operation.priority = 0;
     operation.priority_steps = 0;
+    operation.is_batch = false;
+    operation.counts.clear();
     operation.count = 0;
     operation.chunk = 0;
     operation.length = 0;

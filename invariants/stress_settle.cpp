@@ -87,7 +87,8 @@ void StressGenerator::refused(Error error, StressReport& report) {
         return;
     }
     ++(error == Error::later ? report.refused_later : report.refused_never);
-    if (error == Error::never && (operation_.verb == Verb::append || operation_.verb == Verb::reserve)) {
+    const bool is_of_one = operation_.verb == Verb::append || (operation_.verb == Verb::reserve && !operation_.is_batch);
+    if (error == Error::never && is_of_one) {
         to_release_.push_back(operation_.sequence);  // it can never go on
     }
     if (++refusals_ >= most_refusals) {
@@ -122,15 +123,17 @@ void StressGenerator::remember(const Outcome& outcome, WindowPhases& phases) {
                 committed(operation_.sequences[i], tokens.subspan(i, 1), phases);
             }
             return;
-        case Verb::reserve: {
-            const auto& [length, reserved, prompt_left] = crowd_[name];
-            return crowd_.set(name, {length, reserved + operation_.count, prompt_left});
-        }
-        case Verb::commit: {
-            const auto& [length, reserved, prompt_left] = crowd_[name];
-            crowd_.set(name, {length, reserved - static_cast<Length>(tokens.size()), prompt_left});
+        case Verb::reserve:
+            if (!operation_.is_batch) {
+                return reserved_more(name, operation_.count);
+            }
+            for (std::size_t i = 0; i < operation_.sequences.size(); ++i) {
+                reserved_more(operation_.sequences[i], operation_.counts[i]);
+            }
+            return;
+        case Verb::commit:
+            reserved_more(name, -static_cast<Length>(tokens.size()));
             return committed(name, tokens, phases);
-        }
         case Verb::cancel: return crowd_.set(name, {crowd_[name].length, 0, crowd_[name].prompt_left});
         case Verb::fork: {
             const Length length = operation_.at.value_or(crowd_[name].length);
@@ -145,6 +148,13 @@ void StressGenerator::remember(const Outcome& outcome, WindowPhases& phases) {
         case Verb::unpin: pins_.pop_back(); return;
         default: return;  // nothing that a sequence is made of has changed
     }
+}
+
+// So many cells more; a commit takes them back.
+void StressGenerator::reserved_more(Name name, Length cells) {
+    Crowd::Member member = crowd_[name];
+    member.reserved += cells;
+    crowd_.set(name, member);
 }
 
 void StressGenerator::committed(Name name, std::span<const Token> tokens, WindowPhases& phases) {

@@ -22,6 +22,7 @@ std::span<const Workload> workloads() {
         Workload{"B", "256 sequences decode 512 tokens each, one reserve and one commit a token", decode},
         Workload{"B-scale", "B in 1 000 000 blocks against 10 000", decode_at_scale},
         Workload{"check", "B with the check mode off, sampled and every, against B without", check_mode},
+        Workload{"journal", "B recorded into a file, against B without", journal},
         Workload{"C", "a prompt of 2048 blocks that comes back", returning_prompt},
         Workload{"D", "prompts of 2048 blocks that share nothing", cold_prompts},
         Workload{"W2", "lookup of prompts that are no longer in the inner caches", cold_lookup},
@@ -30,6 +31,8 @@ std::span<const Workload> workloads() {
         Workload{"W4c", "W4 beside 60 000 idle cached blocks", steps_beside_cached_blocks},
         Workload{"W5", "1000 requests over 64 shared prefixes, 128 decode steps each", shared_prefixes},
         Workload{"W6x", "exports: CSR, padded, bound rows", exports},
+        Workload{"copy", "payload: copies of blocks of 64 KB", block_copies},
+        Workload{"gather", "payload: blocks of 64 KB gathered to dense rows", gathers},
         Workload{"attention", "decode of 16 x 4096 tokens on the host, 1.3 GB of memory, some minutes", attention},
     };
     return all;

@@ -27,6 +27,8 @@ void decode(Bench& bench);
 void decode_at_scale(Bench& bench);
 // check.cpp
 void check_mode(Bench& bench);
+// journal.cpp
+void journal(Bench& bench);
 // steps.cpp
 void steps(Bench& bench);
 void steps_beside_cached_blocks(Bench& bench);
@@ -39,5 +41,8 @@ void cold_lookup(Bench& bench);
 void forks(Bench& bench);
 // exports.cpp
 void exports(Bench& bench);
+// payload.cpp
+void block_copies(Bench& bench);
+void gathers(Bench& bench);
 
 }  // namespace kvpane::bench

@@ -342,6 +342,18 @@ BOOST_AUTO_TEST_CASE(a_sound_log_says_what_was_judged) {
                "sound: 0 events, 0 tables judged, 0 cells compared; nothing is judged without a table");
 }
 
+BOOST_AUTO_TEST_CASE(a_finding_cannot_move_the_cursor_of_whoever_reads_it) {
+    const Folder folder;
+    const std::string log = folder.write("l.jsonl",
+        R"({"kvpane_audit": 1, "block_size": 4, "blocks": 16})" "\n"
+        R"({"event": "start", "sequence": "a", "tokens": [1], "scope": {"tenant": "t\u001b[2J\n"}})" "\n"
+        R"({"event": "write", "sequence": "a", "position": 0, "tokens": [1], "slots": [4]})" "\n"
+        R"({"event": "start", "sequence": "b", "tokens": [1, 2], "cached": 1})" "\n"
+        R"({"event": "table", "sequence": "b", "blocks": [1], "length": 1})" "\n");
+    const std::vector<std::string> lines = lines_of(run_kvpane({"audit", log}).out);
+    BOOST_TEST(lines.at(4).ends_with(R"(in the scope {tenant = t\x1B[2J\x0A} instead of {})"));
+}
+
 BOOST_AUTO_TEST_CASE(what_stands_before_a_line_that_was_cut_off_is_judged) {
     const Folder folder;
     const std::string cut = "{\"event\": \"appe";

@@ -42,7 +42,8 @@ BOOST_AUTO_TEST_SUITE(explore_config)
 BOOST_AUTO_TEST_CASE(every_key_arrives) {
     const ExploreConfig config = parse(pool +
                                        "[explore]\nsequences = 3\nlongest = 5\nprompt = 4\nalphabet = 3\nreserve = 2\n"
-                                       "partial = 0\nopen_steps = 1\npins = 2\nlimit = 77\nwithout = [\"fork\"]\n");
+                                       "partial = 0\nopen_steps = 1\npins = 2\nlimit = 77\nwithout = [\"fork\"]\n"
+                                       "scopes = 2\ncontents = 1\npriorities = 3\npriority_steps = 2\n");
     BOOST_TEST(config.sequences == 3U);
     BOOST_TEST(config.longest == 5);
     BOOST_TEST(config.longest_prompt == 4);
@@ -51,6 +52,10 @@ BOOST_AUTO_TEST_CASE(every_key_arrives) {
     BOOST_TEST(config.partial == 0U);
     BOOST_TEST(config.open_steps == 1U);
     BOOST_TEST(config.pins == 2U);
+    BOOST_TEST(config.scopes == 2U);
+    BOOST_TEST(config.contents == 1U);
+    BOOST_TEST(config.priorities == 3U);
+    BOOST_TEST(config.priority_steps == 2U);
     BOOST_TEST(config.limit == 77);
     BOOST_TEST(!tries(config, Verb::fork));
     BOOST_TEST(tries(config, Verb::pin));

@@ -50,6 +50,12 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be_read_are_said_at_their_first_place) {
     BOOST_TEST(read_text(just_right, 1000).size() == 1000U);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_quoted_from_a_file_cannot_move_the_cursor) {
+    BOOST_TEST(reading("[t]\n\"a\\n\\u001b[31m\\u007F\" = 1\n", [](Table&) {}) ==
+               "f.toml:2:1: unknown key 'a\\x0A\\x1B[31m\\x7F' in [t]");
+    BOOST_TEST(std::string(InputError::at_byte("f.kvj", 7, "group '\t'").what()) == "f.kvj: byte 7: group '\\x09'");
+}
+
 BOOST_AUTO_TEST_CASE(bytes_that_are_no_text_are_said_where_they_stand) {
     const Folder folder;
     const std::string binary = folder.write("a", "a\nb\0c"s);

@@ -164,4 +164,9 @@ BOOST_AUTO_TEST_CASE(the_small_trace_of_the_tests_is_read) {
     BOOST_TEST(trace.distinct_blocks == 11);
 }
 
+// The JSON library quotes what it has read of the line, up to a byte in the middle of a character.
+BOOST_AUTO_TEST_CASE(a_message_is_text_whatever_stands_in_the_line) {
+    BOOST_TEST(refused("{\"timestamp\": 5, \u00e4}").ends_with("last read: '5, \\xC3'; expected string literal"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

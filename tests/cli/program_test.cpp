@@ -62,7 +62,8 @@ BOOST_AUTO_TEST_CASE(version_and_help_go_to_stdout) {
 
     for (const std::vector<std::string>& arguments :
          {std::vector<std::string>{"--help"}, {"stress", "--help"}, {"scenario", "--help"}, {"trace", "--help"},
-          {"audit", "--help"}, {"replay", "--help"}, {"check", "--help"}, {"journal", "--help"}, {"shrink", "--help"}}) {
+          {"audit", "--help"}, {"article", "--help"}, {"replay", "--help"}, {"check", "--help"}, {"journal", "--help"},
+          {"shrink", "--help"}}) {
         const Ran help = run_kvpane(arguments);
         BOOST_TEST(help.code == 0);
         BOOST_TEST(help.err.empty());
@@ -71,8 +72,8 @@ BOOST_AUTO_TEST_CASE(version_and_help_go_to_stdout) {
 }
 
 BOOST_AUTO_TEST_CASE(command_lines_that_make_no_sense_exit_with_2_and_a_sentence) {
-    refuses({}, "kvpane: a command is missing: stress, scenario, trace, audit, explore, replay, check, journal, shrink; "
-                "see kvpane --help");
+    refuses({}, "kvpane: a command is missing: stress, scenario, trace, audit, article, explore, replay, check, journal, "
+                "shrink; see kvpane --help");
     refuses({"strss", "x"}, "kvpane: unknown command 'strss'; did you mean 'stress'?");
     refuses({"--versoin"}, "kvpane: unknown command '--versoin'; did you mean '--version'?");
     refuses({"stress"}, "kvpane: stress: config is required");

@@ -106,6 +106,10 @@ BOOST_AUTO_TEST_CASE(the_arguments_of_each_op_arrive) {
     BOOST_TEST(operation("op = \"plan\"\ncount = 9\nchunk = 4\n").chunk == 4);
     BOOST_TEST(operation("op = \"plan\"\ntokens = \"0..4\"\n").tokens.size() == 5U);
     BOOST_TEST(operation("op = \"reserve\"\nseq = \"a\"\ncount = 3\n").count == 3);
+    const Operation batch = operation("op = \"reserve\"\nseqs = [\"a\"]\ncounts = [3]\n");
+    BOOST_TEST(batch.is_batch);
+    BOOST_TEST((batch.sequences == std::vector<Name>{0}));
+    BOOST_TEST((batch.counts == std::vector<Length>{3}));
     BOOST_TEST((operation("op = \"cancel\"\nseq = \"a\"\n").verb == Verb::cancel));
     BOOST_TEST(operation("op = \"append_batch\"\nseqs = [\"a\"]\ntokens = [7]\n").sequences.size() == 1U);
     const Operation fork = operation("op = \"fork\"\nseq = \"a\"\nas = \"b\"\nat = 2\n");

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(every_key_arrives) {
         "[[group]]\nname = \"a\"\n[[group]]\nname = \"b\"\nwindow = 8\nsinks = 2\n"
         "[run]\nseed = 7\nsteps = 123\ncheck = \"sampled\"\n"
         "[check]\ntouched_every = 5\nall_every = 50\n"
-        "[workload]\nmost_sequences = 9\nswarm = true\nchunked_percent = 11\nfork_at_percent = 12\nopen_steps = 3\n"
+        "[workload]\nmost_sequences = 9\nswarm = true\nchunked_percent = 11\nfork_at_percent = 12\nbatched_percent = 21\nopen_steps = 3\n"
         "longest = 77\n"
         "[workload.mix]\nadmit = 60\nreserve = 35\nreset_cache = 5\n" +
         prompt +
@@ -92,6 +92,7 @@ BOOST_AUTO_TEST_CASE(every_key_arrives) {
     BOOST_TEST(config.stress.most_sequences == 9U);
     BOOST_TEST(config.stress.swarm);
     BOOST_TEST(config.stress.chunked_percent == 11);
+    BOOST_TEST(config.stress.batched_percent == 21);
     BOOST_TEST(config.stress.fork_at_percent == 12);
     BOOST_TEST(config.stress.open_steps == 3U);
     BOOST_TEST(config.stress.longest == 77);

@@ -64,6 +64,14 @@ std::vector<ExploreConfig> small_ones() {
     configs.push_back(exploration(plain(2, 2), 2));
     configs.back().sequences = 3;
     configs.back().reserve = 1;
+    configs.push_back(exploration(with_cache(plain(1, 2)), 2));
+    configs.back().scopes = 3;
+    configs.push_back(exploration(with_cache(plain(1, 2)), 2));
+    configs.back().contents = 1;
+    configs.push_back(exploration(with_cache(plain(1, 2)), 2));
+    configs.back().open_steps = configs.back().priorities = configs.back().priority_steps = 1;
+    configs.push_back(exploration(with_cache(plain(1, 2)), 2));
+    configs.back().pins = configs.back().priorities = 1;
     return configs;
 }
 
@@ -248,6 +256,52 @@ BOOST_AUTO_TEST_CASE(an_entry_that_goes_with_a_release_and_should_stay) {
     BOOST_TEST(found.index_entries.value_or(0) == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_block_that_is_known_in_another_scope) {
+    ExploreConfig config = exploration(with_cache(plain(1, 2)), 2);
+    config.scopes = 2;
+    const ExploreViolation found =
+        found_behind(config, Verb::admit, 1, [](Manager& kv, const Operation& operation) {
+            if (const ContentId content = kv.pool().content(BlockId{1}); content != no_content) {
+                Tamper::scope(kv, content).adapter = operation.scope.lora.empty() ? "x" : "";
+            }
+        });
+    BOOST_TEST(number(found.invariant) == "X1");
+}
+
+BOOST_AUTO_TEST_CASE(a_block_that_is_known_by_another_external_content) {
+    ExploreConfig config = exploration(with_cache(plain(1, 2)), 2);
+    config.contents = 2;
+    const ExploreViolation found =
+        found_behind(config, Verb::admit, 1, [](Manager& kv, const Operation& operation) {
+            const ContentId content = kv.pool().content(BlockId{1});
+            if (content != no_content && !operation.extra.empty() && operation.extra.front().at == 0) {
+                Tamper::mark(kv, content).id = operation.extra.front().id == "a" ? "b" : "a";
+            }
+        });
+    BOOST_TEST(number(found.invariant) == "X1");
+}
+
+BOOST_AUTO_TEST_CASE(a_priority_that_a_block_did_not_get) {
+    ExploreConfig config = exploration(with_cache(plain(1, 2)), 2);
+    config.priorities = 1;
+    const ExploreViolation found = found_behind(config, Verb::admit, 1, [](Manager& kv, const Operation&) {
+        Tamper::pool(kv).set_rank(BlockId{1}, {});
+    });
+    BOOST_TEST(number(found.invariant) == "P3");
+    BOOST_TEST(found.trace.front().priority == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_in_another_order) {
+    // Both blocks of a sequence come back, the deeper one first.
+    const ExploreViolation found =
+        found_behind(exploration(with_cache(plain(1, 2)), 2), Verb::release, 2, [](Manager& kv, const Operation&) {
+            if (kv.pool().idle_blocks() == 2) {
+                Tamper::idle_since(kv, kv.pool().next_idle(null_block)) = 99;
+            }
+        });
+    BOOST_TEST(number(found.invariant) == "P3");
+}
+
 BOOST_AUTO_TEST_CASE(where_a_broken_promise_would_stop_it) {
     std::size_t most = 0;
     ExploreConfig config = exploration(plain(1, 2), 2);
@@ -280,6 +334,9 @@ BOOST_AUTO_TEST_CASE(what_is_too_large_to_be_told_apart) {
     BOOST_TEST(validate(config).value_or("").find("14348907 histories") != std::string::npos);
     config = exploration(plain(2, 13), 3);
     BOOST_TEST(validate(config).value_or("") == "blocks is 13; at most 12 can be explored");
+    config = exploration(plain(2, 3), 3);
+    config.scopes = 4;
+    BOOST_TEST(validate(config).value_or("") == "scopes is 4; at most 3 can be explored");
     config = exploration(with_cache(plain(2, 3)), 3);
     config.manager.prefix_cache.policy = EvictionPolicy::lfu;
     BOOST_TEST(validate(config).value_or("").find("lfu") != std::string::npos);

@@ -31,7 +31,7 @@ Forecast two_blocks() {
     Forecast forecast;
     forecast.takes_room = true;
     forecast.taking = Taking{2, 0, 0, 5};
-    forecast.room = 2;
+    forecast.has_room = true;
     forecast.room_alone = 2;
     forecast.held_alone = 2;
     return forecast;
@@ -63,8 +63,8 @@ BOOST_AUTO_TEST_CASE(an_operation_ends_as_forecast) {
 
 BOOST_AUTO_TEST_CASE(later_is_wrong_with_room_and_where_nothing_can_help) {
     Forecast forecast = two_blocks();
-    BOOST_TEST(said(forecast, failed(Error::later)) == "got later for 2 blocks, and 2 are there");
-    forecast.room = 1;
+    BOOST_TEST(said(forecast, failed(Error::later)) == "got later for 2 blocks, and they are there");
+    forecast.has_room = false;
     BOOST_TEST(said(forecast, failed(Error::later)) == "");
     forecast.held_alone = 5;
     BOOST_TEST(said(forecast, failed(Error::later)) == "got later, and 5 of 4 blocks would be held: expected never");
@@ -122,6 +122,11 @@ BOOST_AUTO_TEST_CASE(each_refusal_of_the_contract_is_forecast) {
                                       append_batch({0, 0}, {1, 1}),
                                       append_batch({0}, {1}),
                                       append_batch({0}, {}),
+                                      reserve_batch({}, {}),
+                                      reserve_batch({0, 0}, {1, 2}),
+                                      reserve_batch({0, 7}, {1, 1}),
+                                      reserve_batch({0}, {0}),
+                                      reserve_batch({0}, {}),
                                       commit(0, {1, 2, 3}),
                                       commit(0, {-1}),
                                       commit(0, {1, 2}),
@@ -133,6 +138,33 @@ BOOST_AUTO_TEST_CASE(each_refusal_of_the_contract_is_forecast) {
                                       plan(3, -1)});
 }
 
+BOOST_AUTO_TEST_CASE(external_content_that_does_not_fit_into_its_prompt_is_invalid) {
+    const std::vector<ExternalContent> whole = {{0, 2, "a"}, {2, 2, "b"}};
+    for (const std::vector<ExternalContent>& wrong :
+         {std::vector<ExternalContent>{{2, 3, "a"}}, {{-1, 2, "a"}}, {{0, 0, "a"}}, {{0, 2, "a"}, {1, 2, "b"}}}) {
+        for (const bool has_cache : {false, true}) {
+            Config config = plain(4, 8);
+            config.prefix_cache.enabled = has_cache;
+            CheckedManager checked(config, CheckMode::every);
+            for (const Operation& prompt : {admit(0, {1, 2, 3, 4}), admit(0, {1, 2, 3, 4}, 1), plan({1, 2, 3, 4})}) {
+                BOOST_TEST((checked.apply(with(wrong, prompt)).error == Error::invalid_argument));
+                expect_sound(checked.violation());
+            }
+            BOOST_TEST(!checked.apply(with(whole, admit(0, {1, 2, 3, 4}))).error.has_value());
+            expect_sound(checked.violation());
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(only_an_admission_computes_a_part_of_its_prompt) {
+    CheckedManager checked(plain(4, 8), CheckMode::every);
+    for (Operation question : {plan({1, 2}), probe({1, 2})}) {
+        question.compute = -1;
+        BOOST_TEST(!checked.apply(question).error.has_value());
+        expect_sound(checked.violation());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_length_limit_the_watermark_and_a_full_pool_are_forecast) {
     Config config = plain(4, 4);
     config.max_length = 12;
@@ -140,6 +172,15 @@ BOOST_AUTO_TEST_CASE(the_length_limit_the_watermark_and_a_full_pool_are_forecast
     expect_holds(config, {admit(0, Tokens(13, 1)), admit(0, Tokens(9, 1)), admit(1, {1}), reserve(0, 4), reserve(0, 3),
                           cancel(0), release(0), admit(1, {1}), admit(0, Tokens(12, 1)), append(1, Tokens(8, 1)),
                           admit(0, Tokens(5, 1)), release(1), reserve(2, 1)});
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_of_different_counts_takes_what_each_of_its_sequences_needs) {
+    Config config = plain(4, 8);
+    config.max_length = 20;
+    config.groups = {GroupConfig{"full"}, GroupConfig{"swa", 3}};
+    expect_holds(config, {admit(0, Tokens(5, 1)), fork(0, 1), reserve_batch({1, 0}, {1, 3}), reserve_batch({0, 1}, {2, 5}),
+                          reserve_batch({0, 1}, {9, 1}), reserve_batch({1, 0}, {1, 16}), cancel(0), cancel(1),
+                          reserve_batch({1, 0}, {9, 9})});
 }
 
 BOOST_AUTO_TEST_CASE(hits_take_no_blocks_and_are_no_room) {

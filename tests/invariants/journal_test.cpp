@@ -104,6 +104,9 @@ std::vector<Operation> one_of_each() {
             planning,
             plan(largest_length, std::numeric_limits<Length>::min()),
             reserve(2, -1),
+            reserve_batch({3, most_names - 1, 0}, {1, 700, -1}),
+            reserve_batch({}, {}),
+            reserve_batch({1}, {}),
             commit(2, {300, 70000}),
             cancel(2),
             append(most_names - 1, {5}),
@@ -361,7 +364,7 @@ BOOST_AUTO_TEST_CASE(refuses_operations_out_of_range_before_it_makes_room_for_th
     const auto refuses = [&](const std::vector<int>& bytes, std::size_t at, const std::string& what) {
         BOOST_TEST(error_of(journal_of_payload(bytes, 1)) == expected(Kind::out_of_range, payload + at, what));
     };
-    refuses({19, 0}, 0, "operation 1: there is no operation 19");
+    refuses({20, 0}, 0, "operation 1: there is no operation 20");
     // append: a name beyond the most, a list longer than what follows, a token beyond 32 bits
     refuses({6, 0x80, 0x80, 0x40, 0, 0}, 1, "operation 1: the sequence is 1048576, at most 1048575 makes sense");
     refuses({6, 0, 0xff, 0xff, 0xff, 0xff, 0x7f, 1}, 2,

@@ -21,8 +21,8 @@ using Bytes = std::vector<std::byte>;
 // All fields, whatever the verb.
 inline bool operator==(const Operation& a, const Operation& b) {
     const auto all = [](const Operation& o) {
-        return std::tie(o.verb, o.sequence, o.child, o.sequences, o.tokens, o.scope, o.extra, o.compute, o.at, o.count,
-                        o.chunk, o.length, o.blocks, o.priority, o.priority_steps, o.step, o.keep_cached);
+        return std::tie(o.verb, o.sequence, o.child, o.sequences, o.tokens, o.scope, o.extra, o.compute, o.at, o.is_batch,
+                        o.counts, o.count, o.chunk, o.length, o.blocks, o.priority, o.priority_steps, o.step, o.keep_cached);
     };
     return all(a) == all(b);
 }

@@ -46,6 +46,14 @@ inline Operation reserve(Name sequence, Length count) {
     return out;
 }
 
+inline Operation reserve_batch(std::vector<Name> sequences, std::vector<Length> counts) {
+    Operation out = operation(Verb::reserve, 0);
+    out.is_batch = true;
+    out.sequences = std::move(sequences);
+    out.counts = std::move(counts);
+    return out;
+}
+
 inline Operation append_batch(std::vector<Name> sequences, Tokens tokens) {
     Operation out = operation(Verb::append_batch, 0, std::move(tokens));
     out.sequences = std::move(sequences);

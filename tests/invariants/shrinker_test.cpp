@@ -185,6 +185,28 @@ BOOST_AUTO_TEST_CASE(keeps_what_the_failure_needs) {
     BOOST_TEST(smallest.config.blocks == 1);
 }
 
+BOOST_AUTO_TEST_CASE(keeps_of_a_reserve_for_many_the_sequences_that_it_needs) {
+    // A case "fails" when a batch reserves more than 4 cells for a sequence behind another one.
+    const StillFails still_fails = [](const Case& one) {
+        return std::ranges::any_of(one.operations, [](const Operation& operation) {
+            return operation.is_batch && operation.counts.size() >= 2 && operation.counts[1] > 4 &&
+                   operation.sequences[0] != operation.sequences[1];
+        });
+    };
+    StressConfig config = every_kind(testing::seed(), 400);
+    config.batched_percent = 100;
+    const Shrunk shrunk = shrink({config.manager, read_all(journal_of(config)).operations}, still_fails);
+    BOOST_TEST_REQUIRE(shrunk.smallest.operations.size() == 3U);  // two that introduce the sequences, and the batch
+    const Operation& batch = shrunk.smallest.operations[2];
+    BOOST_TEST((batch == reserve_batch(batch.sequences, {0, 5})));
+    BOOST_TEST(batch.sequences.size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(makes_a_reserve_for_one_of_a_batch_of_one) {
+    const std::vector<Operation> simpler = simpler_operations(reserve_batch({3}, {2}));
+    BOOST_TEST(std::ranges::count(simpler, reserve(3, 2)) == 1);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(a_case_in_order)

@@ -53,7 +53,10 @@ BOOST_AUTO_TEST_CASE(breaks_every_invariant_on_purpose) {
     must_be_empty(every_invariant_is_broken_on_purpose(repository()));
 }
 
-BOOST_AUTO_TEST_CASE(builds_the_example_of_its_readme) { must_be_empty(the_readme_shows_what_is_built(repository())); }
+BOOST_AUTO_TEST_CASE(builds_the_examples_of_its_documents) {
+    must_be_empty(the_document_shows_what_is_built(repository(), "README.md", "tests/consumer/readme.cpp"));
+    must_be_empty(the_document_shows_what_is_built(repository(), "docs/journal.md", "tests/consumer/journal.cpp"));
+}
 
 BOOST_AUTO_TEST_CASE(names_no_path_of_one_machine) { must_be_empty(no_machine_paths(repository())); }
 
