@@ -17,6 +17,8 @@ struct Workload {
 // In the order of the table.
 std::span<const Workload> workloads();
 
+// attention.cpp
+void attention(Bench& bench);
 // churn.cpp
 void churn(Bench& bench);
 void churn_at_scale(Bench& bench);
@@ -39,5 +41,8 @@ void cold_lookup(Bench& bench);
 void forks(Bench& bench);
 // exports.cpp
 void exports(Bench& bench);
+// payload.cpp
+void block_copies(Bench& bench);
+void gathers(Bench& bench);
 
 }  // namespace kvpane::bench
