@@ -20,11 +20,20 @@ constexpr int noise = 0xff;
 
 bool is_noise(std::byte byte) { return byte == static_cast<std::byte>(noise); }
 
-const PayloadOptions& sound(const Config& config, const PayloadOptions& options) {
+std::vector<HostCellStore> stores_of(const Config& config, const PayloadOptions& options) {
     if (const auto what = find_wrong(config, options)) {
         throw std::invalid_argument(*what);
     }
-    return options;
+    const CellShape shape = shape_of(config, options);
+    std::vector<HostCellStore> stores;
+    for (std::size_t group = 0; group < config.groups.size(); ++group) {
+        HostCellStore& store = stores.emplace_back(shape, options.order, options.interleaved);
+        if (bytes_of(options.dtype) == 1) {
+            store.set_scales(0.25F, 0.5F);  // not 1, and not each other's
+        }
+        std::memset(store.view().k, noise, bytes_of(shape));  // of V, too: one piece of memory holds both
+    }
+    return stores;
 }
 
 Finding broken(Invariant invariant, const Scene& scene, Site site, const Record& record, std::string what) {
@@ -43,16 +52,9 @@ Site at(const Record& record, std::uint32_t group) { return {.sequence = record.
 }  // namespace
 
 Payload::Payload(const Config& config, const PayloadOptions& options)
-    : is_written_(static_cast<std::size_t>(config.blocks) + 1) {
-    const CellShape shape = shape_of(config, sound(config, options));
-    for (std::size_t group = 0; group < config.groups.size(); ++group) {
-        HostCellStore& store = stores_.emplace_back(shape, options.order, options.interleaved);
-        if (bytes_of(options.dtype) == 1) {
-            store.set_scales(0.25F, 0.5F);  // not 1, and not each other's
-        }
-        std::memset(store.view().k, noise, bytes_of(shape));  // of V, too: one piece of memory holds both
-    }
-}
+    : stores_(stores_of(config, options)), is_written_(static_cast<std::size_t>(config.blocks) + 1),
+      computed_(stores_.front().view(), DType::f32), found_(stores_.front().view(), options.dtype),
+      expected_(stores_.front().view(), options.dtype), candidate_(stores_.front().view(), options.dtype) {}
 
 void Payload::copied(std::span<const BlockCopy> copies) {
     for (std::uint32_t group = 0; group < stores_.size() && !copies.empty(); ++group) {
@@ -65,7 +67,7 @@ void Payload::copied(std::span<const BlockCopy> copies) {
 
 void Payload::written(const Record& record, std::uint32_t group, Length first, std::span<const Slot> slots) {
     const CellStore& store = stores_[group].view();
-    computed_.resize(store, DType::f32, slots.size());
+    computed_.resize(slots.size());
     for (std::size_t row = 0; row < slots.size(); ++row) {
         const Length position = first + static_cast<Length>(row);
         computed_.fill(row, record.history[static_cast<std::size_t>(position)].chain, position, group);
@@ -151,8 +153,8 @@ Found Payload::compare(const Scene& scene, const Place& first, const CellRange& 
     }
     const CellStore& store = stores_[first.group].view();
     const auto count = static_cast<std::size_t>(cells.count);
-    found_.resize(store, store.shape.dtype, count);
-    expected_.resize(store, store.shape.dtype, count);
+    found_.resize(count);
+    expected_.resize(count);
     if (const auto result = gather_cells(store, cells, found_.out()); !result) {
         Site site = at(first.record, first.group);
         site.position = first.position;
@@ -161,15 +163,20 @@ Found Payload::compare(const Scene& scene, const Place& first, const CellRange& 
                            ")"));
     }
     for (std::size_t row = 0; row < count; ++row) {
-        const Place place{first.record, first.group, first.position + static_cast<Length>(row)};
-        expected_.fill(row, place.record.history[static_cast<std::size_t>(place.position)].chain, place.position,
-                       place.group);
-        if (!found_.has_equal_row(row, expected_, row)) {
-            const Length entry = (cells.first + static_cast<Length>(row)) / store.shape.block_size;
-            return blame(scene, place, row, cells.table[static_cast<std::size_t>(entry)]);
-        }
+        const Length position = first.position + static_cast<Length>(row);
+        expected_.fill(row, first.record.history[static_cast<std::size_t>(position)].chain, position, first.group);
     }
-    return std::nullopt;
+    if (found_.is_equal(expected_)) {
+        return std::nullopt;
+    }
+    std::size_t row = 0;
+    while (found_.has_equal_row(row, expected_, row)) {
+        ++row;
+    }
+    const auto before = static_cast<Length>(row);
+    const Length entry = (cells.first + before) / store.shape.block_size;
+    return blame(scene, {first.record, first.group, first.position + before}, row,
+                 cells.table[static_cast<std::size_t>(entry)]);
 }
 
 Found Payload::blame(const Scene& scene, const Place& place, std::size_t row, std::int32_t block) {
@@ -195,8 +202,7 @@ std::string Payload::origin(const Scene& scene, const Place& place, std::size_t 
     if (std::ranges::all_of(found_.bytes(false, row), is_noise) && std::ranges::all_of(found_.bytes(true, row), is_noise)) {
         return "nobody wrote there since the block was given up";
     }
-    const CellStore& store = stores_[place.group].view();
-    candidate_.resize(store, store.shape.dtype, 1);
+    candidate_.resize(1);
     for (const Record* record : scene.living) {
         for (std::uint32_t group = 0; group < stores_.size(); ++group) {
             for (Length position = 0; position < record->length(); ++position) {

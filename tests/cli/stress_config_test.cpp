@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_payload_is_there_when_its_table_is_and_is_not_switched_of
 
 BOOST_AUTO_TEST_CASE(payloads_that_make_no_sense_are_refused) {
     BOOST_TEST(refused("[payload]\nlayout = \"ndh\"\n") ==
-               "c.toml:5:10: 'layout' in [payload] must be 'nhd' or 'hnd', not 'ndh'");
+               "c.toml:5:10: 'layout' in [payload] must be 'nhd' or 'hnd', not 'ndh'; did you mean 'nhd'?");
     BOOST_TEST(refused("[payload]\ndtype = \"f8\"\n") ==
                "c.toml:5:9: 'dtype' in [payload] must be 'f32', 'f16', 'bf16', 'e4m3' or 'e5m2', not 'f8'");
     BOOST_TEST(refused("[payload]\nkv_heads = 0\n") == "c.toml:5:12: 'kv_heads' in [payload] must be 1..128, got 0");
