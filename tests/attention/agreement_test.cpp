@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(for_every_dtype_with_a_soft_cap_and_sink_logits) {
     }
 }
 
-// Every combination, some minutes.
+// Every combination, a quarter of a minute.
 BOOST_AUTO_TEST_CASE(over_all_combinations) {
     if (testing::runs_wanted() != Runs::long_) {
         return;
