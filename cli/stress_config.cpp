@@ -91,8 +91,8 @@ private:
         options.kv_heads = small(table->integer_or("kv_heads", options.kv_heads, {1, most_kv_heads}));
         options.head_dim = small(table->integer_or("head_dim", options.head_dim, {8, largest_head_dim}));
         if (options.head_dim % 8 != 0) {
-            table->fail(table->require("head_dim").place,
-                        fmt::format("{} must be a multiple of 8, got {}", table->spelled("head_dim"), options.head_dim));
+            table->fail(table->require("head_dim").place, fmt::format("{} must be a multiple of 8, got {}",
+                                                                      table->spelled("head_dim"), options.head_dim));
         }
         if (const auto what = is_enabled ? find_wrong(config.manager, options) : std::nullopt) {
             table->fail(table->place(), *what);

@@ -71,7 +71,7 @@ public:
     BlockHistory& history() noexcept { return history_; }
     const BlockHistory& history() const noexcept { return history_; }
     const ShadowCells& shadow() const noexcept { return shadow_; }
-    Payload* payload() const noexcept { return payload_.get(); }  // null without
+    Payload* payload() const noexcept { return payload_.get(); }             // null without
     const std::deque<Record>& records() const noexcept { return records_; }  // by Name
     // REQUIRES the name was told of.
     const Record& record(Name name) const noexcept { return records_[name]; }

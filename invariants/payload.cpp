@@ -88,8 +88,7 @@ void Payload::gave_up(BlockId block) {
     for (const HostCellStore& held : stores_) {
         const CellStore& store = held.view();
         const std::size_t element = bytes_of(store.shape.dtype);
-        const std::size_t bytes =
-            element * store.shape.block_size * store.shape.kv_heads * store.shape.head_dim;
+        const std::size_t bytes = element * store.shape.block_size * store.shape.kv_heads * store.shape.head_dim;
         const std::int64_t offset = to_index(block) * store.strides.block * static_cast<std::int64_t>(element);
         std::memset(kvpane::at(store.k, offset), noise, bytes);
         std::memset(kvpane::at(store.v, offset), noise, bytes);
@@ -158,9 +157,9 @@ Found Payload::compare(const Scene& scene, const Place& first, const CellRange& 
     if (const auto result = gather_cells(store, cells, found_.out()); !result) {
         Site site = at(first.record, first.group);
         site.position = first.position;
-        return broken(Invariant::T3, scene, site, first.record,
-                      text("gather_cells was refused: ", to_string(result.error().fault), " (", result.error().where,
-                           ")"));
+        return broken(
+            Invariant::T3, scene, site, first.record,
+            text("gather_cells was refused: ", to_string(result.error().fault), " (", result.error().where, ")"));
     }
     for (std::size_t row = 0; row < count; ++row) {
         const Length position = first.position + static_cast<Length>(row);
@@ -191,15 +190,16 @@ Found Payload::blame(const Scene& scene, const Place& place, std::size_t row, st
     Site site = at(place.record, place.group);
     site.position = place.position;
     site.block = BlockId{static_cast<std::uint32_t>(block)};
-    return broken(is_of_another_position ? Invariant::T4 : Invariant::T3, scene, site, place.record,
-                  text(in_v ? "V" : "K", ", head ", element / head_dim, ", element ", element % head_dim, " is ",
-                       found_.value(in_v, row, element), ", expected ", expected_.value(in_v, row, element), "; ",
-                       left_by));
+    return broken(
+        is_of_another_position ? Invariant::T4 : Invariant::T3, scene, site, place.record,
+        text(in_v ? "V" : "K", ", head ", element / head_dim, ", element ", element % head_dim, " is ",
+             found_.value(in_v, row, element), ", expected ", expected_.value(in_v, row, element), "; ", left_by));
 }
 
 // Whose payload stands there instead. COST O(all elements): asked once, for a finding.
 std::string Payload::origin(const Scene& scene, const Place& place, std::size_t row, bool& is_of_another_position) {
-    if (std::ranges::all_of(found_.bytes(false, row), is_noise) && std::ranges::all_of(found_.bytes(true, row), is_noise)) {
+    if (std::ranges::all_of(found_.bytes(false, row), is_noise) &&
+        std::ranges::all_of(found_.bytes(true, row), is_noise)) {
         return "nobody wrote there since the block was given up";
     }
     candidate_.resize(1);

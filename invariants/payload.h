@@ -35,7 +35,7 @@ public:
     Payload(const Payload&) = delete;
     Payload& operator=(const Payload&) = delete;
 
-    // --- what an engine does; virtual, for engines that do it wrong ---------------------------------------------------
+    // --- what an engine does; virtual, so that a test can do it wrong -------------------------------------------------
     // What the store refuses is told by the next comparison.
 
     // Runs the copies of a step in all groups.
@@ -55,7 +55,8 @@ public:
 
 protected:
     // REQUIRES a history that is not empty. T3: the Manager refuses, or its page arrays are no table.
-    virtual Found read_exports(const Scene& scene, const Record& record, std::uint32_t group, PayloadExports& out) const;
+    virtual Found read_exports(const Scene& scene, const Record& record, std::uint32_t group,
+                               PayloadExports& out) const;
 
 private:
     struct Place {
@@ -71,7 +72,7 @@ private:
     std::string origin(const Scene& scene, const Place& place, std::size_t row, bool& is_of_another_position);
     void note(const payload_expected<void>& result, const char* step);
 
-    std::vector<HostCellStore> stores_;    // [groups]
+    std::vector<HostCellStore> stores_;     // [groups]
     std::vector<std::uint8_t> is_written_;  // [blocks + 1] since it was given up
     std::string refusal_;                   // the first one
     PayloadExports exports_;

@@ -20,8 +20,8 @@ std::optional<std::string> find_wrong(const Config& config, const PayloadOptions
     }
     const std::size_t bytes = bytes_of(shape);
     if (bytes > PayloadOptions::most_bytes / config.groups.size()) {
-        return text("the payload needs ", bytes, " bytes in each of ", config.groups.size(),
-                    " groups, more than 1 GiB in all: use fewer blocks, smaller cells, or no payload");
+        return text("the payload takes ", bytes,
+                    " bytes for each group, more than 1 GiB in all: use fewer blocks, smaller cells, or no payload");
     }
     return std::nullopt;
 }

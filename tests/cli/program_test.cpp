@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(scenarios_run_on_real_cells_as_far_as_these_fit) {
     const Ran ran = run_kvpane({"scenario", large, good, "--payload"});
     BOOST_TEST(ran.code == 2);
     BOOST_TEST(ran.out == "ok   " + good + "\n1 passed, 1 failed\n");
-    BOOST_TEST(ran.err == large + ":1:1: the payload needs 1075200512 bytes in each of 1 groups, more than 1 GiB in "
+    BOOST_TEST(ran.err == large + ":1:1: the payload takes 1075200512 bytes for each group, more than 1 GiB in "
                                   "all: use fewer blocks, smaller cells, or no payload\n");
 }
 

@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(payloads_that_make_no_sense_are_refused) {
                "c.toml:5:12: 'head_dim' in [payload] must be a multiple of 8, got 20");
     BOOST_TEST(refused("[payload]\nheads = 2\n") == "c.toml:5:1: unknown key 'heads' in [payload]");
     BOOST_TEST(refused_file("[pool]\nblock_size = 16\nblocks = 100000\n[payload]\nhead_dim = 256\n") ==
-               "c.toml:4:1: the payload needs 3276832768 bytes in each of 1 groups, more than 1 GiB in all: use fewer "
+               "c.toml:4:1: the payload takes 3276832768 bytes for each group, more than 1 GiB in all: use fewer "
                "blocks, smaller cells, or no payload");
 }
 

@@ -28,6 +28,10 @@ StressConfig cut_down(StressConfig config) {
     config.manager = made_small(std::move(config.manager));
     config.most_sequences = std::min(config.most_sequences, 8U);
     config.sharing.count = std::min(config.sharing.count, 8U);
+    if (config.payload) {
+        config.payload->kv_heads = std::min(config.payload->kv_heads, 2U);
+        config.payload->head_dim = std::min(config.payload->head_dim, 16U);
+    }
     for (LengthDistribution* lengths :
          {&config.prompt, &config.chunk, &config.draft, &config.rewind, &config.sharing.length}) {
         lengths->min = std::min(lengths->min, longest);

@@ -199,8 +199,9 @@ BOOST_AUTO_TEST_CASE(what_an_operation_touched_is_read_back_in_mode_sampled) {
 BOOST_AUTO_TEST_CASE(a_payload_that_is_too_large_or_has_no_shape_is_refused_with_a_sentence) {
     const Config large = plain(16, 4'000'000);
     const auto what = find_wrong(large, {});
-    BOOST_TEST(what.value_or("") == "the payload needs 4096001024 bytes in each of 1 groups, more than 1 GiB in all: use "
-                                    "fewer blocks, smaller cells, or no payload");
+    BOOST_TEST(what.value_or("") ==
+               "the payload takes 4096001024 bytes for each group, more than 1 GiB in all: use "
+               "fewer blocks, smaller cells, or no payload");
     BOOST_CHECK_EXCEPTION(Payload(large, {}), std::invalid_argument,
                           [&](const std::invalid_argument& error) { return error.what() == what; });
     BOOST_TEST(find_wrong(plain(4, 8), {.head_dim = 12}).value_or("") ==
