@@ -120,9 +120,11 @@ payload_expected<SeenBlocks> read_row(const CsrTables& csr, std::size_t i, std::
     const BlockShape shape(csr.block_size);
     const auto entries = static_cast<std::size_t>(end - begin);
     const auto run = static_cast<std::size_t>(shape.index(csr.first_position[i]));
-    // Where the run begins at 0 the sinks' blocks are its first ones; else it begins behind a hole.
+    // Where the run begins at 0 the sinks' blocks are its first ones; else it begins behind a hole. After a truncation
+    // this may be no more than the first cells of the block behind the sinks.
     const auto sinks = run == 0 ? 0 : static_cast<std::size_t>(shape.blocks_for(csr.sinks));
-    if (sinks > 0 && (sinks >= run || sinks > entries)) {
+    const bool is_behind_a_hole = sinks < run || (sinks == run && shape.offset(csr.first_position[i]) != 0);
+    if (sinks > 0 && (!is_behind_a_hole || sinks > entries)) {
         return refuse(PayloadFault::bad_shape, "sinks");
     }
     const std::size_t run_entries = entries - sinks;

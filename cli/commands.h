@@ -75,6 +75,7 @@ ExitCode run_explore(const ExploreOptions& options);
 // Files, and folders for all the .toml files below them. A malformed file is said on stderr; the others still run.
 struct ScenarioOptions {
     std::vector<std::string> paths;
+    bool payload = false;  // on real cells, too
 };
 ExitCode run_scenarios(const ScenarioOptions& options);
 
@@ -85,6 +86,7 @@ struct ReplayOptions {
     std::int64_t until = 0;             // [operations] 0 = all
     std::optional<std::uint32_t> dump;  // a sequence to show at the end
     std::optional<invariants::CheckMode> check;  // nothing = as recorded
+    bool payload = false;                        // on real cells, too
 };
 ExitCode run_replay(const ReplayOptions& options);
 

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <kvpane/cli/payload_flag.h>
 #include <kvpane/cli/words.h>
 #include <kvpane/invariants/journal.h>
 
@@ -40,7 +41,8 @@ void JournalCommands::add_check(CLI::App& app) {
     check->add_option("journal", journal_, journal_text)->required();
     check->add_option("--until", until_, until_text);
     check->add_option("--dump", dump_, dump_text);
-    check->footer("Examples:\n  kvpane check run.kvj");
+    check->add_flag("--payload", payload_, payload_text);
+    check->footer("Examples:\n  kvpane check run.kvj\n  kvpane check run.kvj --payload");
 }
 
 void JournalCommands::add_journal(CLI::App& app) {
@@ -75,7 +77,8 @@ ExitCode JournalCommands::run(const CLI::App& app) const {
     return run_replay({.journal = journal_,
                        .until = number<std::int64_t>("--until", until_, 1, most_steps).value_or(0),
                        .dump = number<std::uint32_t>("--dump", dump_, 0, invariants::journal_format::most_names - 1),
-                       .check = all ? invariants::CheckMode::every : check(check_)});
+                       .check = all ? invariants::CheckMode::every : check(check_),
+                       .payload = payload_});
 }
 
 }  // namespace kvpane::cli

@@ -33,6 +33,7 @@ private:
     std::optional<std::string> until_;
     std::optional<std::string> dump_;
     std::optional<std::string> check_;
+    bool payload_ = false;
     std::optional<std::string> candidates_;
     std::string output_;
 };

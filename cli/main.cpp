@@ -15,6 +15,7 @@
 #include <kvpane/cli/explore_config.h>
 #include <kvpane/cli/input.h>
 #include <kvpane/cli/journal_commands.h>
+#include <kvpane/cli/payload_flag.h>
 #include <kvpane/cli/prefix_report.h>
 #include <kvpane/cli/stress_config.h>
 #include <kvpane/cli/words.h>
@@ -43,6 +44,7 @@ struct Words {
     std::string json;
     std::string journal;
     bool digests = false;
+    bool payload = false;
     std::vector<std::string> paths;
 };
 
@@ -107,10 +109,12 @@ void describe(CLI::App& app, Words& words) {
 
     CLI::App* scenario = app.add_subcommand("scenario", "Run scenario files, with all checks after every step");
     scenario->add_option("files", words.paths, "Scenario files, or folders for all .toml files below them")->required();
+    scenario->add_flag("--payload", words.payload, payload_text);
     scenario->footer(
         "Examples:\n"
         "  kvpane scenario tests/scenarios/peers/trt-29-rewind.toml\n"
-        "  kvpane scenario tests/scenarios/bugs tests/scenarios/peers");
+        "  kvpane scenario tests/scenarios/bugs tests/scenarios/peers\n"
+        "  kvpane scenario tests/scenarios --payload");
 
     CLI::App* trace = app.add_subcommand("trace", "Replay a trace of request lengths (CSV) or prefixes (JSON lines)");
     trace
@@ -240,7 +244,7 @@ ExitCode run_chosen(const CLI::App& app, const Words& words, const JournalComman
                              .scenario = words.scenario,
                              .json = words.json});
     }
-    return run_scenarios({.paths = words.paths});
+    return run_scenarios({.paths = words.paths, .payload = words.payload});
 }
 
 int run(int argc, char** argv) {

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <kvpane/cli/journal_file.h>
+#include <kvpane/cli/payload_flag.h>
 #include <kvpane/cli/progress.h>
 #include <kvpane/cli/report.h>
 #include <kvpane/cli/tokens.h>
@@ -23,8 +24,9 @@ std::string first_line(const JournalHeader& header, CheckMode check) {
 }
 
 std::string command(const ReplayOptions& options) {
-    return fmt::format("kvpane check {}{}", quoted(options.journal),
-                       options.until > 0 ? fmt::format(" --until {}", options.until) : "");
+    return fmt::format("kvpane check {}{}{}", quoted(options.journal),
+                       options.until > 0 ? fmt::format(" --until {}", options.until) : "",
+                       options.payload ? " --payload" : "");
 }
 
 std::string result_text(const JournalReplay& report) {
@@ -83,7 +85,8 @@ ExitCode run_replay(const ReplayOptions& options) {
     fmt::print("{}", first_line(journal.header(), mode));
     std::fflush(stdout);  // a broken promise ends the process
     JournalReader reader = journal.reader();
-    CheckedManager kv(journal.header().config, mode);
+    CheckedManager kv(journal.header().config, mode, {},
+                      payload_of(options.payload, options.journal, journal.header().config));
     const JournalReplay report = [&] {
         ProgressLine line;
         return replay(reader, kv, options.until, [&](const StressProgress& progress) { line.show(progress); });

@@ -88,7 +88,8 @@ std::string reproduce(const RunHeader& header, const Violation& violation) {
 
 std::string replaying(const RunHeader& header, const Violation& violation) {
     return header.journal_file.empty() ? reproduce(header, violation) + " --journal violation.kvj"
-                                       : fmt::format("kvpane check {}", quoted(header.journal_file));
+                                       : fmt::format("kvpane check {}{}", quoted(header.journal_file),
+                                                     header.has_payload ? " --payload" : "");
 }
 
 std::string violation_text(const Violation& violation, const std::string& reproducing) {

@@ -26,6 +26,7 @@ struct RunHeader {
     std::uint32_t samples = 1;
     std::uint32_t alive = 1;
     std::string journal_file;  // stress only; empty = none was written
+    bool has_payload = false;  // stress only
 };
 
 std::string first_line(const RunHeader& header);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <kvpane/cli/input.h>
+#include <kvpane/cli/payload_flag.h>
 #include <kvpane/cli/printable.h>
 #include <kvpane/cli/scenario_file.h>
 
@@ -45,8 +46,9 @@ struct Totals {
     bool malformed = false;
 };
 
-void run_file(const std::string& file, Totals& totals) {
-    const auto failure = invariants::run(read_scenario(file));
+void run_file(const std::string& file, bool with_payload, Totals& totals) {
+    const invariants::Scenario scenario = read_scenario(file);
+    const auto failure = invariants::run(scenario, payload_of(with_payload, file, scenario.config));
     if (failure) {
         totals.failed += 1;
         fmt::print("FAIL {}:{} step {}: {}\n", file, failure->line, failure->step,
@@ -77,7 +79,7 @@ ExitCode run_scenarios(const ScenarioOptions& options) {
     for (const std::string& path : options.paths) {
         surviving(totals, [&] {
             for (const std::string& file : files_at(path)) {
-                surviving(totals, [&] { run_file(file, totals); });
+                surviving(totals, [&] { run_file(file, options.payload, totals); });
             }
         });
     }

@@ -39,6 +39,7 @@ ExitCode run_stress(const StressOptions& options) {
     header.steps = stress.steps;
     header.check = stress.check;
     header.journal_file = options.journal;
+    header.has_payload = stress.payload.has_value();
     fmt::print("{}", first_line(header));
 
     const invariants::StressReport report = [&] {

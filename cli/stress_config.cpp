@@ -36,6 +36,7 @@ public:
         config.stress.manager = read_manager_config(file);
         read_run(file, config);
         read_check(file, config.stress.sampling);
+        read_payload(file, config.stress);
         if (std::optional<Table> workload = file.table_if("workload", "[workload]")) {
             config.has_workload = true;
             read_workload(*workload, config.stress);
@@ -71,6 +72,34 @@ private:
             sampling.touched_every = check->integer_or("touched_every", sampling.touched_every, {1, most_steps});
             sampling.all_every = check->integer_or("all_every", sampling.all_every, {1, most_steps});
             check->finish();
+        }
+    }
+
+    static void read_payload(Table& file, StressConfig& config) {
+        std::optional<Table> table = file.table_if("payload", "[payload]");
+        if (!table) {
+            return;
+        }
+        PayloadOptions options;
+        const bool is_enabled = table->boolean_or("enabled", true);
+        // In the order of CellOrder and of DType.
+        options.order = static_cast<CellOrder>(table->choice_if("layout", {"nhd", "hnd"}).value_or(0));
+        options.interleaved = table->boolean_or("interleaved", options.interleaved);
+        if (const auto dtype = table->choice_if("dtype", {"f32", "f16", "bf16", "e4m3", "e5m2"})) {
+            options.dtype = static_cast<DType>(*dtype);
+        }
+        options.kv_heads = small(table->integer_or("kv_heads", options.kv_heads, {1, most_kv_heads}));
+        options.head_dim = small(table->integer_or("head_dim", options.head_dim, {8, largest_head_dim}));
+        if (options.head_dim % 8 != 0) {
+            table->fail(table->require("head_dim").place,
+                        fmt::format("{} must be a multiple of 8, got {}", table->spelled("head_dim"), options.head_dim));
+        }
+        if (const auto what = is_enabled ? find_wrong(config.manager, options) : std::nullopt) {
+            table->fail(table->place(), *what);
+        }
+        table->finish();
+        if (is_enabled) {
+            config.payload = options;
         }
     }
 

@@ -31,5 +31,6 @@ std::string_view to_string(invariants::CheckMode mode) noexcept;
 
 inline constexpr std::int64_t most_steps = 1'000'000'000'000;
 inline constexpr std::uint32_t most_samples = 1024;
+inline constexpr std::int64_t most_kv_heads = 128;
 
 }  // namespace kvpane::cli

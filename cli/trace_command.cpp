@@ -47,6 +47,7 @@ ExitCode run_length_trace(const TraceOptions& options, std::string_view text) {
     replay.seed = config.stress.seed;
     replay.check = check_of(options, config);
     replay.sampling = config.stress.sampling;
+    replay.payload = config.stress.payload;
     replay.samples = options.samples.value_or(config.samples);
     replay.alive = config.alive;
 

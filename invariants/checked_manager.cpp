@@ -10,10 +10,11 @@
 
 namespace kvpane::invariants {
 
-CheckedManager::CheckedManager(const Config& config, CheckMode mode, Sampling sampling)
+CheckedManager::CheckedManager(const Config& config, CheckMode mode, Sampling sampling,
+                               const std::optional<PayloadOptions>& payload)
     : driver_(std::make_unique<Driver>(config)),
-      judge_(mode == CheckMode::off ? nullptr : std::make_unique<Judge>(config, mode == CheckMode::every)), mode_(mode),
-      sampling_(sampling) {}
+      judge_(mode == CheckMode::off ? nullptr : std::make_unique<Judge>(config, mode == CheckMode::every, payload)),
+      mode_(mode), sampling_(sampling) {}
 
 CheckedManager::~CheckedManager() = default;
 

@@ -9,6 +9,7 @@
 
 #include <kvpane/blocktable/manager.h>
 #include <kvpane/invariants/operation.h>
+#include <kvpane/invariants/payload_options.h>
 #include <kvpane/invariants/violation.h>
 
 namespace kvpane {
@@ -56,8 +57,10 @@ struct Outcome {
 // `fork` under a living one Error::invalid_argument.
 class CheckedManager {
 public:
-    // REQUIRES validate(config) finds nothing.
-    CheckedManager(const Config& config, CheckMode mode, Sampling sampling = {});
+    // With a `payload` the judge keeps real cells, too, and reads them back where it reads the shadow (payload.h); not in
+    // mode off. REQUIRES validate(config) finds nothing. Throws std::invalid_argument when shadow or payload are too large.
+    CheckedManager(const Config& config, CheckMode mode, Sampling sampling = {},
+                   const std::optional<PayloadOptions>& payload = std::nullopt);
     ~CheckedManager();
 
     // Runs one operation and, as the mode says, the checks. After the first violation nothing is checked any more.

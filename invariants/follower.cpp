@@ -51,6 +51,9 @@ Found Follower::copied(std::span<const BlockCopy> copies) {
         history_.note(Touched::copied_away, copy.source, 0, group, to_index(copy.destination), copy.cells);
         history_.note(Touched::copied_here, copy.destination, 0, group, to_index(copy.source), copy.cells);
     }
+    if (payload_ != nullptr) {
+        payload_->copied(copies);
+    }
     return std::nullopt;
 }
 
@@ -128,7 +131,11 @@ void Follower::committed(Name name, std::span<const Token> tokens) {
         for (std::size_t i = 0; i < tokens.size(); ++i) {
             shadow_.write(in.reserved[i], cell_of(record, group, before + static_cast<Length>(i)));
         }
-        note_written(name, group, std::span(in.reserved).first(tokens.size()));
+        const auto slots = std::span(in.reserved).first(tokens.size());
+        note_written(name, group, slots);
+        if (payload_ != nullptr) {
+            payload_->written(record, group, before, slots);
+        }
         in.reserved.erase(in.reserved.begin(), in.reserved.begin() + static_cast<std::ptrdiff_t>(tokens.size()));
         if (release_ == WindowRelease::commit) {
             in.holding.release_before(record.length() - 1);  // what the last query saw stays
@@ -212,6 +219,9 @@ void Follower::poison_idle_blocks(const BlockPool& pool) {
 void Follower::poison_if_idle(BlockId block, const BlockPool& pool) {
     if (pool.refs(block) == 0 && pool.content(block) == no_content) {
         shadow_.poison_block(block);
+        if (payload_ != nullptr) {
+            payload_->gave_up(block);
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include <kvpane/invariants/audit.h>
 #include <kvpane/invariants/block_history.h>
 #include <kvpane/invariants/operation.h>
+#include <kvpane/invariants/payload.h>
 #include <kvpane/invariants/record.h>
 #include <kvpane/invariants/shadow_cells.h>
 #include <kvpane/invariants/spec.h>
@@ -23,11 +25,14 @@ namespace kvpane::invariants {
 
 // Plays the engine's part of successful operations on shadow cells (copies at once and in order, committed tokens
 // through the slots that were handed out), and keeps the history of each sequence as the operations tell it. Of the
-// Manager it takes what an engine takes: slots, copies, cuts.
+// Manager it takes what an engine takes: slots, copies, cuts. With a payload it plays the same on real cells.
 class Follower {
 public:
     // Throws std::invalid_argument when the shadow would be too large.
     explicit Follower(const Config& config);
+
+    // From now on copies and committed tokens go there, too, and it hears of idle blocks.
+    void play_on(std::unique_ptr<Payload> payload) noexcept { payload_ = std::move(payload); }
 
     // --- what happened, in the order in which the Manager does it ---------------------------------------------------
 
@@ -66,6 +71,7 @@ public:
     BlockHistory& history() noexcept { return history_; }
     const BlockHistory& history() const noexcept { return history_; }
     const ShadowCells& shadow() const noexcept { return shadow_; }
+    Payload* payload() const noexcept { return payload_.get(); }  // null without
     const std::deque<Record>& records() const noexcept { return records_; }  // by Name
     // REQUIRES the name was told of.
     const Record& record(Name name) const noexcept { return records_[name]; }
@@ -86,6 +92,7 @@ private:
     WindowRelease release_;
     ShadowCells shadow_;
     BlockHistory history_;
+    std::unique_ptr<Payload> payload_;
     std::size_t expected_length_;
     std::deque<Record> records_;  // by Name; addresses stay
     std::vector<const Record*> living_;

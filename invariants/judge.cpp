@@ -42,9 +42,13 @@ bool changes_nothing(Verb verb) { return verb == Verb::plan || verb == Verb::pro
 
 }  // namespace
 
-Judge::Judge(const Config& config, bool has_twin)
+Judge::Judge(const Config& config, bool has_twin, const std::optional<PayloadOptions>& payload)
     : follower_(config), mirror_(config.blocks, static_cast<std::uint32_t>(config.groups.size()), follower_.history()),
-      twin_(has_twin ? std::make_unique<Driver>(config) : nullptr) {}
+      twin_(has_twin ? std::make_unique<Driver>(config) : nullptr) {
+    if (payload) {
+        follower_.play_on(std::make_unique<Payload>(config, *payload));
+    }
+}
 
 void Judge::before(const Operation& operation, std::int64_t number, Driver& driver, Depth depth) {
     longest_hit_.reset();
@@ -409,11 +413,17 @@ Found Judge::find_A2(const Operation& operation, const Outcome& outcome, const D
     return std::nullopt;
 }
 
+// Tables first: a wrong one also leads to the wrong payload.
+Found Judge::read_back(const Scene& look, const Record& record) const {
+    Found finding = audit_sequence(look, record);
+    return finding || follower_.payload() == nullptr ? finding : follower_.payload()->compare(look, record);
+}
+
 Found Judge::audit_touched(const Operation& operation, const Manager& manager) const {
     const Scene look = scene(manager);
     for (const Record* record : follower_.living()) {
         if (is_touched(operation, record->name)) {
-            if (auto finding = audit_sequence(look, *record)) {
+            if (auto finding = read_back(look, *record)) {
                 return finding;
             }
         }
@@ -435,7 +445,7 @@ Found Judge::audit(const Driver& driver, const Operation* last) {
         return finding;
     }
     for (const Record* record : follower_.living()) {
-        if (auto finding = audit_sequence(look, *record)) {
+        if (auto finding = read_back(look, *record)) {
             const bool is_cell = finding->invariant == Invariant::T3 || finding->invariant == Invariant::T4;
             if (is_cell && last != nullptr && !is_touched(*last, record->name)) {
                 return Finding{Invariant::F1,

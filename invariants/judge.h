@@ -36,9 +36,10 @@ enum class Depth : std::uint8_t {
 class Judge {
 public:
     // With `has_twin` a second Manager receives the same calls and must stay equal (A2), and fences and the order of the
-    // queue are watched; then every operation is looked at in full depth.
-    // Throws std::invalid_argument when the shadow would be too large.
-    Judge(const Config& config, bool has_twin);
+    // queue are watched; then every operation is looked at in full depth. With a `payload` real cells are kept beside the
+    // shadow, and read back where that is.
+    // Throws std::invalid_argument when the shadow or the payload would be too large.
+    Judge(const Config& config, bool has_twin, const std::optional<PayloadOptions>& payload = std::nullopt);
 
     // `number` counts the operations, from 1.
     void before(const Operation& operation, std::int64_t number, Driver& driver, Depth depth);
@@ -77,6 +78,7 @@ private:
     Found find_forgotten_hit(const Operation& operation, const Manager& manager) const;
     static Found find_wrong_event_order(const Operation& operation, const Outcome& outcome, const Driver& driver);
     Found audit_index(const Manager& manager);
+    Found read_back(const Scene& look, const Record& record) const;
     Found audit_touched(const Operation& operation, const Manager& manager) const;
 
     Found follow(const Operation& operation, const Outcome& outcome, const Driver& driver);

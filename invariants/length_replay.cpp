@@ -18,7 +18,8 @@ class Replay {
 public:
     Replay(const ReplayConfig& config, std::span<const Request> requests,
            const std::function<void(const StressProgress&)>& progress)
-        : config_(config), requests_(requests), progress_(progress), kv_(config.manager, config.check, config.sampling),
+        : config_(config), requests_(requests), progress_(progress),
+          kv_(config.manager, config.check, config.sampling, config.payload),
           seen_(static_cast<std::size_t>(config.manager.blocks) + 1) {
         for (std::uint32_t lane = config.alive; lane > 0; --lane) {
             free_lanes_.push_back(lane - 1);

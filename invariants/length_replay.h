@@ -8,6 +8,7 @@
 
 #include <kvpane/blocktable/config.h>
 #include <kvpane/invariants/checked_manager.h>
+#include <kvpane/invariants/payload_options.h>
 #include <kvpane/invariants/stress.h>
 
 namespace kvpane::invariants {
@@ -23,6 +24,7 @@ struct ReplayConfig {
     std::uint64_t seed = 1;
     CheckMode check = CheckMode::sampled;
     Sampling sampling;
+    std::optional<PayloadOptions> payload;  // nothing = no real cells
     std::uint32_t samples = 1;  // answers to each prompt, forked from it
     std::uint32_t alive = 1;    // requests that run at once, round robin
 };

@@ -42,8 +42,8 @@ std::string spell(const std::optional<Error>& error) {
 
 }  // namespace
 
-std::optional<ScenarioFailure> run(const Scenario& scenario) {
-    CheckedManager checked(scenario.config, CheckMode::every);
+std::optional<ScenarioFailure> run(const Scenario& scenario, const std::optional<PayloadOptions>& payload) {
+    CheckedManager checked(scenario.config, CheckMode::every, {}, payload);
     checked.spell(scenario.names);
     std::int64_t number = 0;
     for (const ScenarioStep& step : scenario.steps) {

@@ -11,6 +11,7 @@
 #include <kvpane/blocktable/plan.h>
 #include <kvpane/allocator/error.h>
 #include <kvpane/invariants/operation.h>
+#include <kvpane/invariants/payload_options.h>
 
 // A scenario: one Manager, a list of steps, and what a correct manager shows after each. The file format is read in
 // cli/; here is what it means. All expectations are optional.
@@ -89,7 +90,9 @@ struct ScenarioFailure {
     std::string what;       // "expected pool.free = 5, got 4", or the broken invariant
 };
 
-// Runs all steps with the full audit after each; the first failure ends it. A step that expects no error must succeed.
-std::optional<ScenarioFailure> run(const Scenario& scenario);
+// Runs all steps with the full audit after each, on real cells where `payload` is given; the first failure ends it. A
+// step that expects no error must succeed.
+std::optional<ScenarioFailure> run(const Scenario& scenario,
+                                   const std::optional<PayloadOptions>& payload = std::nullopt);
 
 }  // namespace kvpane::invariants

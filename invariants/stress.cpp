@@ -40,7 +40,7 @@ StressReport stress(const StressConfig& config, const std::function<void(const S
                     JournalWriter* journal) {
     constexpr std::int64_t look_every = 64;
     StressReport report;
-    CheckedManager kv(config.manager, config.check, config.sampling);
+    CheckedManager kv(config.manager, config.check, config.sampling, config.payload);
     kv.keep(journal);
     StressGenerator generator(config);
     Utilisation utilisation;

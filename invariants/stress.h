@@ -11,6 +11,7 @@
 #include <kvpane/allocator/cache_events.h>
 #include <kvpane/blocktable/config.h>
 #include <kvpane/invariants/checked_manager.h>
+#include <kvpane/invariants/payload_options.h>
 
 namespace kvpane::invariants {
 
@@ -91,6 +92,7 @@ struct StressConfig {
     std::int64_t steps = 10'000;
     CheckMode check = CheckMode::every;
     Sampling sampling;
+    std::optional<PayloadOptions> payload;  // nothing = no real cells
     std::uint32_t most_sequences = 32;  // alive at once; an admit or fork beyond it first releases one
     bool swarm = false;                 // draw other percentages from each seed, some kinds off
     Mix mix;

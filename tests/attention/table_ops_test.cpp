@@ -120,6 +120,27 @@ BOOST_AUTO_TEST_CASE(a_csr_gives_the_padded_tables_that_the_manager_exports) {
     });
 }
 
+// After a truncation the run may begin within the block behind the sinks: its first cells are gone, the block is not.
+BOOST_AUTO_TEST_CASE(a_csr_whose_run_begins_within_the_block_behind_the_sinks_gives_its_padded_table) {
+    constexpr std::size_t width = 3;
+    Manager kv({.block_size = 4, .blocks = 9, .groups = {{.name = "g", .window = 1, .sinks = 5}}});
+    const testing::Tokens prompt(14, Token{1});
+    const SequenceHandle sequence = granted(kv.admit({.tokens = prompt})).sequence;
+    granted(kv.truncate(sequence, 9));
+    for (const std::size_t entries : {2U, 3U}) {  // the sinks' alone; one more
+        Csr csr(1, entries);
+        granted(export_csr(kv, {&sequence, 1}, GroupId{0}, csr.out()));
+        BOOST_TEST(csr.indptr.back() == static_cast<std::int32_t>(entries));
+        BOOST_TEST(csr.first_position.front() == 9);
+        Int32s expected(width, -1);
+        granted(export_padded(kv, {&sequence, 1}, GroupId{0}, width, expected));
+        Int32s ids(width, -1);
+        BOOST_REQUIRE(csr_to_tables(csr.tables(5, 4), width, ids));
+        BOOST_TEST(ids == expected, boost::test_tools::per_element());
+        granted(kv.append(sequence, std::span(prompt).first(1)));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(slots_of_held_positions_are_those_that_the_manager_exports) {
     for_each_manager([](const LoadedManager& sequences, Length window, Length, std::uint32_t block_size) {
         const Int32s ids = sequences.padded(41);

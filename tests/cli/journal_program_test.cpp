@@ -89,7 +89,8 @@ BOOST_AUTO_TEST_CASE(a_recorded_run_comes_out_the_same_again) {
     const std::string journal = record(folder, {"--digests"});
     std::string digest;
     for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"replay", journal}, {"replay", journal, "--check", "off"}, {"check", journal}}) {
+         {std::vector<std::string>{"replay", journal}, {"replay", journal, "--check", "off"}, {"check", journal},
+          {"check", journal, "--payload"}}) {
         const Ran ran = run_kvpane(arguments);
         BOOST_TEST(ran.code == 0);
         BOOST_TEST(ran.err.empty());

@@ -230,6 +230,26 @@ BOOST_AUTO_TEST_CASE(scenarios_are_reported_one_a_line_with_the_totals_last) {
                "FAIL " + bad + ":11 step 2: expected pool.live = 1, got 0\nok   " + good + "\n1 passed, 1 failed\n");
 }
 
+BOOST_AUTO_TEST_CASE(scenarios_run_on_real_cells_as_far_as_these_fit) {
+    const Folder folder;
+    const std::string good = folder.write("good.toml", passing);
+    const std::string large = folder.write(
+        "large.toml", "title = \"t\"\n[pool]\nblock_size = 8\nblocks = 2_100_000\n[[step]]\nop = \"check\"\n");
+    const Ran ran = run_kvpane({"scenario", large, good, "--payload"});
+    BOOST_TEST(ran.code == 2);
+    BOOST_TEST(ran.out == "ok   " + good + "\n1 passed, 1 failed\n");
+    BOOST_TEST(ran.err == large + ":1:1: the payload needs 1075200512 bytes in each of 1 groups, more than 1 GiB in "
+                                  "all: use fewer blocks, smaller cells, or no payload\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_run_on_real_cells_is_another_run_of_the_same_operations) {
+    const Folder folder;
+    const Ran plain = run_kvpane({"stress", folder.write("c.toml", config)});
+    const Ran ran = run_kvpane({"stress", folder.write("p.toml", config + "[payload]\ndtype = \"f16\"\n")});
+    BOOST_TEST(ran.code == 0, ran.out << ran.err);
+    BOOST_TEST(row(ran.out, "state digest") == row(plain.out, "state digest"));
+}
+
 BOOST_AUTO_TEST_CASE(a_malformed_scenario_is_an_error_and_the_others_still_run) {
     const Folder folder;
     const std::string good = folder.write("good.toml", passing);

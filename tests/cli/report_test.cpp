@@ -62,6 +62,15 @@ BOOST_AUTO_TEST_CASE(a_violation_behind_the_last_step_is_reproduced_by_all_steps
                "kvpane stress 'my config.toml' --seed 7 --steps 1000 --check every");
 }
 
+BOOST_AUTO_TEST_CASE(a_recorded_run_is_checked_again_from_its_journal_and_on_real_cells_where_it_had_them) {
+    RunHeader header = stress_header();
+    BOOST_TEST(cli::replaying(header, broken) == cli::reproduce(header, broken) + " --journal violation.kvj");
+    header.journal_file = "run.kvj";
+    BOOST_TEST(cli::replaying(header, broken) == "kvpane check run.kvj");
+    header.has_payload = true;
+    BOOST_TEST(cli::replaying(header, broken) == "kvpane check run.kvj --payload");
+}
+
 BOOST_AUTO_TEST_CASE(the_json_report_holds_the_violation) {
     invariants::StressReport report;
     report.operations = 42;

@@ -53,6 +53,7 @@ BOOST_AUTO_TEST_CASE(every_key_arrives) {
         "[manager]\nmax_length = 99\nwindow_release = \"reserve\"\nrewind_slack = 3\n"
         "[prefix_cache]\nenabled = false\ngranularity = \"token\"\npolicy = \"lfu\"\nhash = \"constant\"\n"
         "most_pinned = 5\n"
+        "[payload]\nlayout = \"hnd\"\ninterleaved = true\ndtype = \"e4m3\"\nkv_heads = 3\nhead_dim = 16\n"
         "[[group]]\nname = \"a\"\n[[group]]\nname = \"b\"\nwindow = 8\nsinks = 2\n"
         "[run]\nseed = 7\nsteps = 123\ncheck = \"sampled\"\n"
         "[check]\ntouched_every = 5\nall_every = 50\n"
@@ -82,6 +83,12 @@ BOOST_AUTO_TEST_CASE(every_key_arrives) {
     BOOST_TEST(manager.groups[1].name == "b");
     BOOST_TEST(manager.groups[1].window == 8);
     BOOST_TEST(manager.groups[1].sinks == 2);
+    BOOST_REQUIRE(config.stress.payload.has_value());
+    BOOST_TEST((*config.stress.payload == invariants::PayloadOptions{.order = CellOrder::hnd,
+                                                                     .interleaved = true,
+                                                                     .dtype = DType::e4m3,
+                                                                     .kv_heads = 3,
+                                                                     .head_dim = 16}));
     BOOST_TEST(config.stress.seed == 7U);
     BOOST_TEST(config.stress.steps == 123);
     BOOST_TEST((config.stress.check == CheckMode::sampled));
@@ -247,6 +254,28 @@ BOOST_AUTO_TEST_CASE(runs_that_make_no_sense_are_refused) {
                "c.toml:5:13: 'all_every' in [check] must be 1..1000000000000, got 0");
     BOOST_TEST(refused("[trace]\nsamples = 0\n") == "c.toml:5:11: 'samples' in [trace] must be 1..1024, got 0");
     BOOST_TEST(refused("[wrokload]\n") == "c.toml:4:2: unknown key 'wrokload' in the file; did you mean 'workload'?");
+}
+
+BOOST_AUTO_TEST_CASE(a_payload_is_there_when_its_table_is_and_is_not_switched_off) {
+    BOOST_TEST(!parse("").stress.payload.has_value());
+    BOOST_TEST((parse("[payload]\n").stress.payload == invariants::PayloadOptions{}));
+    BOOST_TEST(!parse("[payload]\nenabled = false\ndtype = \"f32\"\n").stress.payload.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(payloads_that_make_no_sense_are_refused) {
+    BOOST_TEST(refused("[payload]\nlayout = \"ndh\"\n") ==
+               "c.toml:5:10: 'layout' in [payload] must be 'nhd' or 'hnd', not 'ndh'; did you mean 'nhd'?");
+    BOOST_TEST(refused("[payload]\ndtype = \"f8\"\n") ==
+               "c.toml:5:9: 'dtype' in [payload] must be 'f32', 'f16', 'bf16', 'e4m3' or 'e5m2', not 'f8'");
+    BOOST_TEST(refused("[payload]\nkv_heads = 0\n") == "c.toml:5:12: 'kv_heads' in [payload] must be 1..128, got 0");
+    BOOST_TEST(refused("[payload]\nhead_dim = 264\n") ==
+               "c.toml:5:12: 'head_dim' in [payload] must be 8..256, got 264");
+    BOOST_TEST(refused("[payload]\nhead_dim = 20\n") ==
+               "c.toml:5:12: 'head_dim' in [payload] must be a multiple of 8, got 20");
+    BOOST_TEST(refused("[payload]\nheads = 2\n") == "c.toml:5:1: unknown key 'heads' in [payload]");
+    BOOST_TEST(refused_file("[pool]\nblock_size = 16\nblocks = 100000\n[payload]\nhead_dim = 256\n") ==
+               "c.toml:4:1: the payload needs 3276832768 bytes in each of 1 groups, more than 1 GiB in all: use fewer "
+               "blocks, smaller cells, or no payload");
 }
 
 BOOST_AUTO_TEST_CASE(every_configuration_of_the_repository_can_be_read_and_has_a_workload) {

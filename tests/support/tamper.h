@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -96,6 +97,11 @@ struct Tamper {
     static Manager& manager(invariants::CheckedManager& checked) { return checked.driver_->manager(); }
     static Manager& twin(invariants::CheckedManager& checked) { return checked.judge_->twin_->manager(); }
     static invariants::ShadowCells& shadow(invariants::CheckedManager& checked) { return checked.judge_->follower_.shadow(); }
+
+    // Another engine plays on real cells from now on.
+    static void play_on(invariants::CheckedManager& checked, std::unique_ptr<invariants::Payload> payload) {
+        checked.judge_->follower_.play_on(std::move(payload));
+    }
 
     // CheckedManager::apply, with a fault between the plan and the operation, and one between it and the checks; that
     // one may change the outcome.
