@@ -21,15 +21,15 @@
 //     lse = ln( sum_q exp(s_q)  [+ exp(sink_logit_h)] ),  out = sum_q exp(s_q - lse) V_q,g
 //
 // Nothing seen and no sink logit: out = 0, lse = -inf. Blocks of which nothing is seen are skipped, not masked: holes in
-// the table are allowed there.
+// the table are allowed there, and whatever cells hold that are not seen has no influence.
 namespace kvpane {
 
 struct AttentionRule {
     float scale = 0;     // 0 = 1 / sqrt(head_dim)
     Length window = 0;   // 0 = none
-    Length sinks = 0;    // counted only beside a window
+    Length sinks = 0;    // without effect unless there is a window
     float soft_cap = 0;  // 0 = none
-    // [query_heads] a logit without value in each sum, or empty.
+    // [query_heads] a logit without value in each sum, or empty; -inf: none for that head.
     std::span<const float> sink_logits = {};
 };
 
@@ -56,7 +56,7 @@ struct AttentionProblem {
 
     QueryRows queries;  // [rows, query_heads, head_dim]
     // [n_seqs + 1] rows of sequence i: [query_indptr[i], query_indptr[i + 1]), ascending positions that end at
-    // length - 1. Empty: one row each (decode), rows = n_seqs.
+    // length - 1; it starts at 0. Empty: one row each (decode), rows = n_seqs; of a sequence of length 0 it sees nothing.
     std::span<const std::int32_t> query_indptr = {};
 
     // [n_seqs] only positions in [begin, end) count, beside what the rule says; empty: all. For the parts of a cascade
@@ -70,20 +70,58 @@ struct AttentionResult {
     std::span<float> lse;  // [rows, query_heads] natural logarithm; may be empty
 };
 
-// What every path asks first. ERRORS as find_wrong(CellStore); bad_shape (spans that do not fit each other, query_indptr
-// that falls or has more rows than cells, a negative window, sinks, soft cap or length), heads_do_not_divide, misaligned,
-// overlapping (an output and any input), buffer_too_small (lse; a table row that ends before a length),
-// unsupported_dtype (fp8 queries), out_of_range (a block id beyond the store; a scale or cap that is not finite), hole (a
-// position that is seen has no block). COST O(n_seqs * width).
+// The rows of one sequence.
+struct SequenceRows {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    Length first_position = 0;  // of row `begin`; the others follow one by one. -1 for a decode row of length 0.
+
+    std::size_t size() const noexcept { return end - begin; }
+};
+// REQUIRES of both: find_wrong() finds nothing.
+SequenceRows rows_of_sequence(const AttentionProblem& problem, std::size_t sequence) noexcept;
+std::size_t rows_of(const AttentionProblem& problem) noexcept;
+
+// What every path asks first. ERRORS, in this order:
+//   as find_wrong(CellStore);
+//   heads_do_not_divide (query_heads 0, too);
+//   bad_shape: spans that do not fit each other; a query_indptr that does not start at 0, that falls, or that gives a
+//     sequence more rows than cells; a negative window, sinks, soft_cap or length; no memory; sizes beyond size_t;
+//   out_of_range: a scale or cap that is not finite, a sink logit that is NaN or +inf;
+//   unsupported_dtype: queries or outputs of fp8;
+//   buffer_too_small: lse; a table row that ends before a position that is seen;
+//   misaligned: an address that is no multiple of the element;
+//   overlapping: an output shares memory with an input or the other output;
+//   out_of_range, hole: a position that is seen has a block that the store lacks, or none. Entries of which nothing is
+//     seen are not looked at.
+// COST O(n_seqs * width).
 payload_expected<void> find_wrong(const AttentionProblem& problem, const AttentionResult& result) noexcept;
 
-// The positions that a query sees, ascending: those of the sinks, then those of the window. They do not overlap.
+// The positions that a query sees, ascending: those of the sinks, then those of the window. They do not overlap; an
+// empty range has begin = end. Without a window all of them stand in the run.
 struct SeenPositions {
     Length sink_begin = 0;
     Length sink_end = 0;
     Length run_begin = 0;
     Length run_end = 0;
+
+    friend bool operator==(const SeenPositions&, const SeenPositions&) = default;
 };
+// Of the query at `position` (-1: it sees nothing), as far as they lie in [begin, end).
 SeenPositions seen_by_query(const AttentionRule& rule, Length position, Length begin, Length end) noexcept;
+
+// Of the queries at positions [first, last] together: what any of them sees.
+SeenPositions seen_by_queries(const AttentionRule& rule, Length first, Length last, Length begin, Length end) noexcept;
+
+// The positions of a sequence that count beside the rule: [begin, end).
+inline Length begin_of(const AttentionProblem& problem, std::size_t sequence) noexcept {
+    return problem.begin.empty() ? 0 : problem.begin[sequence];
+}
+inline Length end_of(const AttentionProblem& problem, std::size_t sequence) noexcept {
+    return problem.end.empty() ? problem.lengths[sequence] : problem.end[sequence];
+}
+
+// The factor of the logits: scale, or what its 0 stands for.
+float scale_of(const AttentionProblem& problem) noexcept;
 
 }  // namespace kvpane

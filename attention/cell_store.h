@@ -16,12 +16,15 @@ enum class CellOrder : std::uint8_t {
     hnd,  // [blocks + 1, kv_heads, block_size, head_dim]: a head of a block is one piece
 };
 
+inline constexpr std::uint32_t largest_head_dim = 256;
+
 // The sizes of the cells of one layer.
 struct CellShape {
-    std::int64_t blocks = 0;       // ids 1..blocks; the null block has memory, too, so that slots index it directly
+    // Ids 1..blocks, at most most_blocks (config.h); the null block has memory, too, so that slots index it directly.
+    std::int64_t blocks = 0;
     std::uint32_t block_size = 0;  // [cells]
     std::uint32_t kv_heads = 0;
-    std::uint32_t head_dim = 0;  // a multiple of 8, at most 256
+    std::uint32_t head_dim = 0;  // a multiple of 8, at most largest_head_dim
     DType dtype = DType::f32;
 
     friend bool operator==(const CellShape&, const CellShape&) = default;
@@ -52,18 +55,23 @@ struct CellStore {
 // [blocks + 1, 2, block_size, kv_heads, head_dim] (or hnd alike); else each is an array of its own.
 CellStrides dense_strides(const CellShape& shape, CellOrder order, bool interleaved) noexcept;
 
-// Bytes of K and V together of dense arrays, the null block included. REQUIRES find_wrong_shape says nothing.
+// Bytes of K and V together of dense arrays, the null block included. REQUIRES find_wrong(shape) finds nothing.
 std::size_t bytes_of(const CellShape& shape) noexcept;
 
-// ERRORS bad_shape (a size of 0; blocks * block_size beyond what a Slot holds; bytes beyond size_t),
-// head_dim_out_of_range.
+// Elements from the first one of K to behind its last one, those of V likewise; -1 where two of them would share their
+// place or the number passes 64 bits. A dimension of one entry may have any stride. REQUIRES find_wrong(shape) finds
+// nothing.
+std::int64_t reach_of(const CellShape& shape, const CellStrides& strides) noexcept;
+
+// ERRORS bad_shape (a size of 0, more blocks than tables can name, bytes beyond 63 bits), head_dim_out_of_range,
+// unsupported_dtype (a value that the enum does not name).
 payload_expected<void> find_wrong(const CellShape& shape) noexcept;
 
-// What every operation asks first. ERRORS as above; bad_shape (no memory, strides that let two elements share their
-// place), misaligned (k or v), out_of_range (a scale that is not finite and positive, or not 1 where it has to be).
+// What every operation asks first. ERRORS as above; bad_shape (no memory; strides without a reach), misaligned (k or
+// v), overlapping (K and V), out_of_range (a scale that is not finite and positive, or not 1 where it has to be).
 payload_expected<void> find_wrong(const CellStore& store) noexcept;
 
-// A store that owns its memory on the host: zeroed, 64-byte aligned.
+// A store that owns its memory on the host: zeroed, 64-byte aligned. Moving it leaves views valid.
 class HostCellStore {
 public:
     // Throws std::invalid_argument (with the name of the fault) for a shape that find_wrong refuses, std::bad_alloc.

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/attention/cascade.h>
+
+#include <algorithm>
+
+#include <kvpane/attention/host_workspace.h>
+#include <kvpane/attention/memory_range.h>
+#include <kvpane/attention/merge.h>
+
+namespace kvpane {
+
+namespace {
+
+tl::unexpected<PayloadError> wrong(PayloadFault fault, const char* where) noexcept {
+    return tl::unexpected(PayloadError{fault, where});
+}
+
+std::size_t blocks_of(const AttentionProblem& problem, Length cells) noexcept {
+    const auto block_size = Length{problem.cells.shape.block_size};
+    return static_cast<std::size_t>((cells + block_size - 1) / block_size);
+}
+
+payload_expected<void> find_wrong_sharing(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
+    const auto wrong_sharing = wrong(PayloadFault::bad_shape, "shared");
+    if (problem.rule.window != 0) {
+        return wrong(PayloadFault::bad_shape, "window");
+    }
+    if (!problem.begin.empty()) {
+        return wrong(PayloadFault::bad_shape, "begin");
+    }
+    if (!problem.end.empty()) {
+        return wrong(PayloadFault::bad_shape, "end");
+    }
+    const std::size_t groups = shared.lengths.size();
+    if (shared.indptr.size() != groups + 1 || shared.indptr.front() != 0 ||
+        static_cast<std::size_t>(shared.indptr.back()) != problem.lengths.size()) {
+        return wrong_sharing;
+    }
+    for (std::size_t g = 0; g < groups; ++g) {
+        if (shared.indptr[g] >= shared.indptr[g + 1] || shared.lengths[g] < 0) {
+            return wrong_sharing;
+        }
+    }
+    for (std::size_t g = 0; g < groups; ++g) {
+        const auto first = static_cast<std::size_t>(shared.indptr[g]);
+        const std::int32_t* table = problem.tables.data() + first * problem.width;
+        for (std::size_t i = first; i < static_cast<std::size_t>(shared.indptr[g + 1]); ++i) {
+            if (shared.lengths[g] > rows_of_sequence(problem, i).first_position + 1) {
+                return wrong_sharing;
+            }
+            const std::size_t blocks = std::min(problem.width, blocks_of(problem, shared.lengths[g]));
+            if (!std::equal(table, table + blocks, problem.tables.data() + i * problem.width)) {
+                return wrong_sharing;
+            }
+        }
+    }
+    return {};
+}
+
+struct Workspace {
+    std::span<std::int32_t> tables;        // [n_groups, width]
+    std::span<std::int32_t> query_indptr;  // [n_groups + 1]
+    std::span<Length> lengths;             // [n_groups]
+    std::span<Length> begin;               // [n_seqs]
+    std::span<float> part_out;             // [2, rows, query_heads, head_dim] over the prefixes, over the rest
+    std::span<float> part_lse;             // [2, rows, query_heads]
+    std::span<std::byte> host;             // enough for the problem as a whole, hence for each of its parts
+    std::size_t bytes = 0;
+};
+
+Workspace divide(const AttentionProblem& problem, const SharedPrefixes& shared, const HostOptions& options,
+                 std::byte* base) noexcept {
+    const std::size_t groups = shared.lengths.size();
+    const std::size_t states = 2 * rows_of(problem) * problem.query_heads;
+    WorkspaceCutter cutter(base);
+    Workspace workspace;
+    workspace.tables = cutter.cut<std::int32_t>(groups * problem.width);
+    workspace.query_indptr = cutter.cut<std::int32_t>(groups + 1);
+    workspace.lengths = cutter.cut<Length>(groups);
+    workspace.begin = cutter.cut<Length>(problem.lengths.size());
+    workspace.part_out = cutter.cut<float>(states * problem.cells.shape.head_dim);
+    workspace.part_lse = cutter.cut<float>(states);
+    workspace.host = cutter.cut<std::byte>(host_workspace_bytes(problem, options));
+    workspace.bytes = cutter.bytes();
+    return workspace;
+}
+
+// The queries of a group as those of one sequence that has the prefix and then as many cells as there are queries: each
+// of them sees all of the prefix, and where the prefix ends nothing counts any more.
+AttentionProblem over_prefixes(const AttentionProblem& problem, const SharedPrefixes& shared,
+                               const Workspace& workspace) noexcept {
+    const std::size_t groups = shared.lengths.size();
+    std::ranges::fill(workspace.tables, 0);
+    for (std::size_t g = 0; g < groups; ++g) {
+        const auto first = static_cast<std::size_t>(shared.indptr[g]);
+        const auto last = static_cast<std::size_t>(shared.indptr[g + 1]) - 1;
+        const std::size_t begin = rows_of_sequence(problem, first).begin;
+        const std::size_t end = rows_of_sequence(problem, last).end;
+        workspace.query_indptr[g] = static_cast<std::int32_t>(begin);
+        workspace.query_indptr[g + 1] = static_cast<std::int32_t>(end);
+        workspace.lengths[g] = shared.lengths[g] + static_cast<Length>(end - begin);
+        std::copy_n(problem.tables.data() + first * problem.width, blocks_of(problem, shared.lengths[g]),
+                    workspace.tables.data() + g * problem.width);
+    }
+    AttentionProblem prefixes = problem;
+    prefixes.rule.sink_logits = {};
+    prefixes.tables = workspace.tables;
+    prefixes.lengths = workspace.lengths;
+    prefixes.query_indptr = workspace.query_indptr;
+    prefixes.end = shared.lengths;
+    return prefixes;
+}
+
+AttentionProblem behind_prefixes(const AttentionProblem& problem, const SharedPrefixes& shared,
+                                 const Workspace& workspace) noexcept {
+    for (std::size_t g = 0; g < shared.lengths.size(); ++g) {
+        const auto first = static_cast<std::size_t>(shared.indptr[g]);
+        const auto behind = static_cast<std::size_t>(shared.indptr[g + 1]);
+        std::ranges::fill(workspace.begin.subspan(first, behind - first), shared.lengths[g]);
+    }
+    AttentionProblem rest = problem;
+    rest.rule.sink_logits = {};
+    rest.begin = workspace.begin;
+    return rest;
+}
+
+payload_expected<void> find_wrong_workspace(const AttentionProblem& problem, const SharedPrefixes& shared,
+                                            const HostOptions& options, std::span<std::byte> workspace,
+                                            const AttentionResult& result) noexcept {
+    if (const auto found = find_wrong_options(options); !found) {
+        return found;
+    }
+    if (workspace.size() < cascade_workspace_bytes(problem, shared, options)) {
+        return wrong(PayloadFault::workspace_too_small, "workspace");
+    }
+    const MemoryRange memory = range_of(workspace);
+    for (const MemoryRange& sharing : {range_of(shared.indptr), range_of(shared.lengths)}) {
+        for (const MemoryRange& output : outputs_of(problem, result)) {
+            if (overlap(sharing, output) || overlap(sharing, memory)) {
+                return wrong(PayloadFault::overlapping, "shared");
+            }
+        }
+    }
+    return find_wrong_memory(workspace, problem, result);
+}
+
+}  // namespace
+
+std::size_t cascade_workspace_bytes(const AttentionProblem& problem, const SharedPrefixes& shared,
+                                    const HostOptions& options) noexcept {
+    return divide(problem, shared, options, nullptr).bytes;
+}
+
+payload_expected<void> cascade_attention(const AttentionProblem& problem, const SharedPrefixes& shared,
+                                         const HostOptions& options, std::span<std::byte> workspace,
+                                         const AttentionResult& result) noexcept {
+    const auto solve = [&]() -> payload_expected<void> {
+        const Workspace divided = divide(problem, shared, options, workspace.data());
+        const std::size_t states = divided.part_lse.size() / 2;
+        const std::size_t elements = divided.part_out.size() / 2;
+        const auto part = [&](std::size_t i) {
+            return AttentionResult{{&divided.part_out[i * elements], DType::f32},
+                                   divided.part_lse.subspan(i * states, states)};
+        };
+        const AttentionParts parts{.parts = 2,
+                                   .rows = rows_of(problem),
+                                   .query_heads = problem.query_heads,
+                                   .head_dim = problem.cells.shape.head_dim,
+                                   .out = divided.part_out,
+                                   .lse = divided.part_lse,
+                                   .sink_logits = problem.rule.sink_logits};
+        return host_attention(over_prefixes(problem, shared, divided), options, divided.host, part(0))
+            .and_then([&] {
+                return host_attention(behind_prefixes(problem, shared, divided), options, divided.host, part(1));
+            })
+            .and_then([&] { return merge_parts(parts, result); });
+    };
+    return find_wrong(problem, result)
+        .and_then([&] { return find_wrong_sharing(problem, shared); })
+        .and_then([&] { return find_wrong_workspace(problem, shared, options, workspace, result); })
+        .and_then(solve);
+}
+
+}  // namespace kvpane

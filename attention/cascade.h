@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <kvpane/attention/host_attention.h>
+
+// Cascade attention: the cells of a prefix that neighbouring sequences share are read once for all of their queries; what
+// each sequence has for itself is attended to apart, and both are merged. A sink logit counts once.
+namespace kvpane {
+
+struct SharedPrefixes {
+    std::span<const std::int32_t> indptr;  // [n_groups + 1] sequences of group g: [indptr[g], indptr[g + 1])
+    std::span<const Length> lengths;       // [n_groups] cells that they share, from position 0 on; 0 = none
+};
+
+// REQUIRES that cascade_attention() would find nothing wrong but the workspace.
+std::size_t cascade_workspace_bytes(const AttentionProblem& problem, const SharedPrefixes& shared,
+                                    const HostOptions& options) noexcept;
+
+// The result of host_attention(problem), up to rounding.
+// ERRORS as host_attention(); bad_shape "shared" (an indptr that is not 0 .. n_seqs in ascending order, negative lengths,
+// a query within the prefix, tables of a group that differ within it), "window", "begin", "end" (no window and no other
+// bounds: all queries of a group have to see all of the prefix).
+payload_expected<void> cascade_attention(const AttentionProblem& problem, const SharedPrefixes& shared,
+                                         const HostOptions& options, std::span<std::byte> workspace,
+                                         const AttentionResult& result) noexcept;
+
+}  // namespace kvpane
