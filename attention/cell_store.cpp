@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::align_val_t alignment{64};  // a cache line, and the widest vector
 
-using Unexpected = tl::unexpected<PayloadError>;
-
-Unexpected refuse(PayloadFault fault, const char* where) noexcept { return Unexpected(PayloadError{fault, where}); }
-
 // One way through the elements: `extent` of them, `stride` apart.
 struct Dimension {
     std::int64_t stride = 0;

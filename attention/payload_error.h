@@ -56,4 +56,8 @@ struct PayloadError {
 template <class T>
 using payload_expected = tl::expected<T, PayloadError>;
 
+inline tl::unexpected<PayloadError> refuse(PayloadFault fault, const char* where) noexcept {
+    return tl::unexpected<PayloadError>(PayloadError{fault, where});
+}
+
 }  // namespace kvpane

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/attention/table_ops.h>
+
+#include <algorithm>
+#include <limits>
+
+#include <kvpane/attention/memory_range.h>
+#include <kvpane/blocktable/block_shape.h>
+#include <kvpane/blocktable/window.h>
+
+namespace kvpane {
+
+namespace {
+
+template <class... Inputs>
+bool overlaps_any(MemoryRange out, Inputs... inputs) noexcept {
+    return (overlap(out, range_of(inputs)) || ...);
+}
+
+// The logical blocks [0, sinks) and [run, size) of one sequence.
+struct SeenBlocks {
+    std::size_t sinks = 0;
+    std::size_t run = 0;
+    std::size_t size = 0;
+
+    std::size_t count() const noexcept { return sinks + (size - run); }
+};
+
+// REQUIRES 0 <= queries <= length.
+SeenBlocks seen_blocks(const BlockShape& shape, const SeenRule& rule, Length length, Length queries) noexcept {
+    const Length size = shape.blocks_for(length);
+    const Length run = std::min(size, shape.index(need(length - queries, rule.window)));
+    const Length sinks = rule.window == 0 ? 0 : std::min(size, shape.blocks_for(std::min(rule.sinks, length)));
+    const bool adjoin = run <= sinks;
+    return {adjoin ? 0 : static_cast<std::size_t>(sinks), adjoin ? 0 : static_cast<std::size_t>(run),
+            static_cast<std::size_t>(size)};
+}
+
+Length queries_of(const SeenRule& rule, std::span<const Length> lengths, std::size_t i) noexcept {
+    return rule.queries.empty() ? std::min<Length>(1, lengths[i]) : rule.queries[i];
+}
+
+payload_expected<void> find_wrong_ids(std::span<const std::int32_t> ids) noexcept {
+    for (const std::int32_t id : ids) {
+        if (id == 0) {
+            return refuse(PayloadFault::hole, "tables");
+        }
+        if (id < 0) {
+            return refuse(PayloadFault::out_of_range, "tables");
+        }
+    }
+    return {};
+}
+
+// Whether there are `n_seqs` rows.
+payload_expected<void> find_wrong(const PaddedTables& tables, std::size_t n_seqs) noexcept {
+    if (tables.block_size == 0) {
+        return refuse(PayloadFault::bad_shape, "block_size");
+    }
+    // Division, since a caller's width times n_seqs may overflow.
+    if (n_seqs > 0 && tables.ids.size() / n_seqs < tables.width) {
+        return refuse(PayloadFault::bad_shape, "tables");
+    }
+    return {};
+}
+
+// The entries of all sequences.
+payload_expected<std::int64_t> count_entries(const PaddedTables& tables, std::span<const Length> lengths,
+                                             const SeenRule& rule) noexcept {
+    if (const auto found = find_wrong(tables, lengths.size()); !found) {
+        return tl::unexpected(found.error());
+    }
+    if (!rule.queries.empty() && rule.queries.size() != lengths.size()) {
+        return refuse(PayloadFault::bad_shape, "queries");
+    }
+    if (rule.window < 0) {
+        return refuse(PayloadFault::out_of_range, "window");
+    }
+    if (rule.sinks < 0) {
+        return refuse(PayloadFault::out_of_range, "sinks");
+    }
+    const BlockShape shape(tables.block_size);
+    std::int64_t entries = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        if (lengths[i] < 0) {
+            return refuse(PayloadFault::out_of_range, "lengths");
+        }
+        const Length queries = queries_of(rule, lengths, i);
+        if (queries < 0 || queries > lengths[i]) {
+            return refuse(PayloadFault::out_of_range, "queries");
+        }
+        const SeenBlocks seen = seen_blocks(shape, rule, lengths[i], queries);
+        if (seen.size > tables.width) {
+            return refuse(PayloadFault::buffer_too_small, "tables");
+        }
+        const auto row = tables.ids.subspan(i * tables.width, seen.size);
+        for (const auto part : {row.first(seen.sinks), row.subspan(seen.run)}) {
+            if (const auto found = find_wrong_ids(part); !found) {
+                return tl::unexpected(found.error());
+            }
+        }
+        entries += static_cast<std::int64_t>(seen.count());
+    }
+    if (entries > std::numeric_limits<std::int32_t>::max()) {
+        return refuse(PayloadFault::bad_shape, "indices");
+    }
+    return entries;
+}
+
+// One row of a CSR, checked: its sinks' blocks come first, those of the run belong at `run`.
+payload_expected<SeenBlocks> read_row(const CsrTables& csr, std::size_t i, std::size_t width) noexcept {
+    const std::int32_t begin = csr.indptr[i];
+    const std::int32_t end = csr.indptr[i + 1];
+    if (begin < 0 || end < begin || static_cast<std::size_t>(end) > csr.indices.size()) {
+        return refuse(PayloadFault::bad_shape, "indptr");
+    }
+    if (csr.first_position[i] < 0) {
+        return refuse(PayloadFault::out_of_range, "first_position");
+    }
+    const BlockShape shape(csr.block_size);
+    const auto entries = static_cast<std::size_t>(end - begin);
+    const auto run = static_cast<std::size_t>(shape.index(csr.first_position[i]));
+    const std::size_t sinks = run == 0 ? 0 : std::min(entries, static_cast<std::size_t>(shape.blocks_for(csr.sinks)));
+    if (sinks > run) {
+        return refuse(PayloadFault::bad_shape, "sinks");
+    }
+    const std::size_t run_entries = entries - sinks;
+    if (run_entries > 0 ? run > width || width - run < run_entries : sinks > width) {
+        return refuse(PayloadFault::buffer_too_small, "out");
+    }
+    return SeenBlocks{sinks, run, run + run_entries};
+}
+
+}  // namespace
+
+payload_expected<std::int64_t> tables_to_csr(const PaddedTables& tables, std::span<const Length> lengths,
+                                             const SeenRule& rule, const CsrArrays& out) noexcept {
+    const auto entries = count_entries(tables, lengths, rule);
+    if (!entries) {
+        return entries;
+    }
+    const std::size_t n = lengths.size();
+    if (out.indptr.size() < n + 1) {
+        return refuse(PayloadFault::buffer_too_small, "indptr");
+    }
+    if (out.indices.size() < static_cast<std::size_t>(*entries)) {
+        return refuse(PayloadFault::buffer_too_small, "indices");
+    }
+    if (out.last_page_len.size() < n) {
+        return refuse(PayloadFault::buffer_too_small, "last_page_len");
+    }
+    if (out.first_position.size() < n) {
+        return refuse(PayloadFault::buffer_too_small, "first_position");
+    }
+    for (const MemoryRange range :
+         {range_of(out.indptr), range_of(out.indices), range_of(out.last_page_len), range_of(out.first_position)}) {
+        if (overlaps_any(range, tables.ids, lengths, rule.queries)) {
+            return refuse(PayloadFault::overlapping, "out");
+        }
+    }
+    const BlockShape shape(tables.block_size);
+    auto index = out.indices.begin();
+    out.indptr[0] = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const SeenBlocks seen = seen_blocks(shape, rule, lengths[i], queries_of(rule, lengths, i));
+        const auto row = tables.ids.subspan(i * tables.width, seen.size);
+        index = std::ranges::copy(row.first(seen.sinks), index).out;
+        index = std::ranges::copy(row.subspan(seen.run), index).out;
+        out.indptr[i + 1] = static_cast<std::int32_t>(index - out.indices.begin());
+        out.last_page_len[i] = seen.count() == 0 ? 0 : static_cast<std::int32_t>(shape.offset(lengths[i] - 1) + 1);
+        out.first_position[i] = shape.begin(static_cast<Length>(seen.run));
+    }
+    return entries;
+}
+
+payload_expected<void> csr_to_tables(const CsrTables& csr, std::size_t width, std::span<std::int32_t> out) noexcept {
+    if (csr.block_size == 0) {
+        return refuse(PayloadFault::bad_shape, "block_size");
+    }
+    if (csr.indptr.empty()) {
+        return refuse(PayloadFault::bad_shape, "indptr");
+    }
+    const std::size_t n = csr.indptr.size() - 1;
+    if (csr.first_position.size() < n) {
+        return refuse(PayloadFault::bad_shape, "first_position");
+    }
+    if (csr.sinks < 0) {
+        return refuse(PayloadFault::out_of_range, "sinks");
+    }
+    if (n > 0 && out.size() / n < width) {
+        return refuse(PayloadFault::buffer_too_small, "out");
+    }
+    if (overlaps_any(range_of(out), csr.indptr, csr.indices, csr.first_position)) {
+        return refuse(PayloadFault::overlapping, "out");
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        if (const auto row = read_row(csr, i, width); !row) {
+            return tl::unexpected(row.error());
+        }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const SeenBlocks seen = *read_row(csr, i, width);
+        const auto entries = csr.indices.subspan(static_cast<std::size_t>(csr.indptr[i]), seen.count());
+        const auto row = out.subspan(i * width, width);
+        std::ranges::fill(row, 0);
+        std::ranges::copy(entries.first(seen.sinks), row.begin());
+        if (seen.size > seen.run) {
+            std::ranges::copy(entries.subspan(seen.sinks), row.subspan(seen.run).begin());
+        }
+    }
+    return {};
+}
+
+payload_expected<void> slots_of_positions(const PaddedTables& tables, std::span<const std::int32_t> indptr,
+                                          std::span<const Length> positions, std::span<Slot> out) noexcept {
+    const std::size_t n = indptr.empty() ? positions.size() : indptr.size() - 1;
+    if (const auto found = find_wrong(tables, n); !found) {
+        return found;
+    }
+    if (out.size() < positions.size()) {
+        return refuse(PayloadFault::buffer_too_small, "out");
+    }
+    if (overlaps_any(range_of(out), tables.ids, indptr, positions)) {
+        return refuse(PayloadFault::overlapping, "out");
+    }
+    if (!indptr.empty() && (indptr.front() != 0 || !std::ranges::is_sorted(indptr) ||
+                            static_cast<std::size_t>(indptr.back()) != positions.size())) {
+        return refuse(PayloadFault::bad_shape, "indptr");
+    }
+    const BlockShape shape(tables.block_size);
+    // Calls visit(i, block id) for each position as long as it gives true.
+    const auto for_each = [&](auto visit) {
+        for (std::size_t sequence = 0; sequence < n; ++sequence) {
+            const std::size_t begin = indptr.empty() ? sequence : static_cast<std::size_t>(indptr[sequence]);
+            const std::size_t end = indptr.empty() ? sequence + 1 : static_cast<std::size_t>(indptr[sequence + 1]);
+            const auto row = tables.ids.subspan(sequence * tables.width, tables.width);
+            for (std::size_t i = begin; i < end; ++i) {
+                if (!visit(i, row)) {
+                    return;
+                }
+            }
+        }
+    };
+    payload_expected<void> found;
+    for_each([&](std::size_t i, std::span<const std::int32_t> row) {
+        const auto entry = static_cast<std::size_t>(shape.index(std::max<Length>(0, positions[i])));
+        found = positions[i] < 0      ? payload_expected<void>(refuse(PayloadFault::out_of_range, "positions"))
+                : entry >= row.size() ? payload_expected<void>(refuse(PayloadFault::buffer_too_small, "tables"))
+                                      : find_wrong_ids(row.subspan(entry, 1));
+        return found.has_value();
+    });
+    if (!found) {
+        return found;
+    }
+    for_each([&](std::size_t i, std::span<const std::int32_t> row) {
+        const std::int32_t block = row[static_cast<std::size_t>(shape.index(positions[i]))];
+        out[i] = shape.begin(block) + shape.offset(positions[i]);
+        return true;
+    });
+    return {};
+}
+
+}  // namespace kvpane
