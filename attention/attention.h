@@ -44,8 +44,8 @@ struct OutputRows {
 };
 
 struct AttentionProblem {
-    CellStore cells;
-    AttentionRule rule;
+    CellStore cells = {};
+    AttentionRule rule = {};
     std::uint32_t query_heads = 0;  // a multiple of kv_heads
 
     // [n_seqs, width] block ids by logical block, 0 for holes and behind the end, as export_padded() and bound rows

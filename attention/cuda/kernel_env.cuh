@@ -56,7 +56,6 @@ KVPANE_DEVICE void shuffle_xor(const float (&values)[n], float (&out)[n], unsign
 // Bit i: what lane i says. All lanes of the warp take part.
 KVPANE_DEVICE unsigned ballot(bool vote) { return __ballot_sync(all_lanes, vote); }
 
-KVPANE_DEVICE void atomic_add(unsigned long long* sum, unsigned long long value) { atomicAdd(sum, value); }
 KVPANE_DEVICE void atomic_min(unsigned long long* least, unsigned long long value) { atomicMin(least, value); }
 
 // `words` 32-bit words, 2, 4 or 8: the address is a multiple of their size, at most of 16.
@@ -140,7 +139,6 @@ KVPANE_DEVICE unsigned ballot(bool vote, emulated::Where where = emulated::Where
 }
 
 // Fibers do not interrupt one another.
-KVPANE_DEVICE void atomic_add(unsigned long long* sum, unsigned long long value) { *sum += value; }
 KVPANE_DEVICE void atomic_min(unsigned long long* least, unsigned long long value) {
     *least = value < *least ? value : *least;
 }

@@ -17,6 +17,8 @@ struct Workload {
 // In the order of the table.
 std::span<const Workload> workloads();
 
+// attention.cpp
+void attention(Bench& bench);
 // churn.cpp
 void churn(Bench& bench);
 void churn_at_scale(Bench& bench);

@@ -81,27 +81,50 @@ struct Piece {
 };
 
 // One element of an array of which the type is known at run time: queries, outputs, rows to write.
-KVPANE_DEVICE float read_element(const void* data, DType dtype, std::size_t index) {
+KVPANE_DEVICE std::uint32_t read_bits(const void* data, DType dtype, std::size_t index) {
+    switch (bytes_of(dtype)) {
+        case 4: return static_cast<const std::uint32_t*>(data)[index];
+        case 2: return static_cast<const std::uint16_t*>(data)[index];
+        default: return static_cast<const std::uint8_t*>(data)[index];
+    }
+}
+
+KVPANE_DEVICE void write_bits(void* data, DType dtype, std::size_t index, std::uint32_t bits) {
+    switch (bytes_of(dtype)) {
+        case 4: static_cast<std::uint32_t*>(data)[index] = bits; return;
+        case 2: static_cast<std::uint16_t*>(data)[index] = static_cast<std::uint16_t>(bits); return;
+        default: static_cast<std::uint8_t*>(data)[index] = static_cast<std::uint8_t>(bits); return;
+    }
+}
+
+KVPANE_DEVICE float widen(DType dtype, std::uint32_t bits) {
     switch (dtype) {
-        case DType::f32: return static_cast<const float*>(data)[index];
-        case DType::f16: return F16Cells::widen(static_cast<const std::uint16_t*>(data)[index]);
-        case DType::bf16: return BF16Cells::widen(static_cast<const std::uint16_t*>(data)[index]);
-        case DType::e4m3: return E4M3Cells::widen(static_cast<const std::uint8_t*>(data)[index]);
-        case DType::e5m2: return E5M2Cells::widen(static_cast<const std::uint8_t*>(data)[index]);
+        case DType::f32: return F32Cells::widen(bits);
+        case DType::f16: return F16Cells::widen(bits);
+        case DType::bf16: return BF16Cells::widen(bits);
+        case DType::e4m3: return E4M3Cells::widen(bits);
+        case DType::e5m2: return E5M2Cells::widen(bits);
     }
     return 0;
 }
 
-KVPANE_DEVICE void write_element(void* data, DType dtype, std::size_t index, float value) {
+KVPANE_DEVICE std::uint32_t narrow(DType dtype, float value) {
     switch (dtype) {
-        case DType::f32: static_cast<float*>(data)[index] = value; return;
-        case DType::f16: static_cast<std::uint16_t*>(data)[index] = static_cast<std::uint16_t>(F16::narrow(value)); return;
-        case DType::bf16:
-            static_cast<std::uint16_t*>(data)[index] = static_cast<std::uint16_t>(BF16::narrow(value));
-            return;
-        case DType::e4m3: static_cast<std::uint8_t*>(data)[index] = static_cast<std::uint8_t>(E4M3::narrow(value)); return;
-        case DType::e5m2: static_cast<std::uint8_t*>(data)[index] = static_cast<std::uint8_t>(E5M2::narrow(value)); return;
+        case DType::f32: return std::bit_cast<std::uint32_t>(value);
+        case DType::f16: return F16::narrow(value);
+        case DType::bf16: return BF16::narrow(value);
+        case DType::e4m3: return E4M3::narrow(value);
+        case DType::e5m2: return E5M2::narrow(value);
     }
+    return 0;
+}
+
+KVPANE_DEVICE float read_element(const void* data, DType dtype, std::size_t index) {
+    return widen(dtype, read_bits(data, dtype, index));
+}
+
+KVPANE_DEVICE void write_element(void* data, DType dtype, std::size_t index, float value) {
+    write_bits(data, dtype, index, narrow(dtype, value));
 }
 
 }  // namespace kvpane::cuda
