@@ -35,7 +35,7 @@ function(kvpane_add_cuda target)
     set_target_properties(${objects} PROPERTIES
         POSITION_INDEPENDENT_CODE ON
         CUDA_COMPILER_LAUNCHER
-            "${CMAKE_CURRENT_SOURCE_DIR}/ptxas_report.sh;${CMAKE_CURRENT_BINARY_DIR}/kernels.txt;${KVPANE_CUDA_MOST_SPILLED}")
+            "${CMAKE_CURRENT_SOURCE_DIR}/ptxas_report.sh;${CMAKE_CURRENT_BINARY_DIR};${KVPANE_CUDA_MOST_SPILLED}")
     # CMake 3.25 does not know how to ask nvcc for C++20; kernels.cu asserts that it got it. The formats and the window
     # rule are constexpr functions that host and device share.
     target_compile_options(${objects} PRIVATE -std=c++20 --expt-relaxed-constexpr -Xptxas=-v

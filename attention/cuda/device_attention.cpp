@@ -17,6 +17,10 @@ using Found = payload_expected<void>;
 
 constexpr std::size_t largest_grid_y = 65535;
 
+bool is_aligned(const void* address, std::size_t alignment) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
+}
+
 Found find_wrong_sizes(const AttentionProblem& problem, const DeviceBounds& bounds) noexcept {
     const std::size_t n_seqs = problem.lengths.size();
     const std::uint32_t kv_heads = problem.cells.shape.kv_heads;
@@ -88,8 +92,11 @@ Found find_wrong_outputs(const AttentionResult& result, std::size_t states, std:
     if (!result.lse.empty() && result.lse.size() < states) {
         return refuse(PayloadFault::buffer_too_small, "lse");
     }
-    if (!is_device_aligned(result.out.data)) {
+    if (!is_aligned(result.out.data, bytes_of(result.out.dtype))) {
         return refuse(PayloadFault::misaligned, "out");
+    }
+    if (!is_aligned(result.lse.data(), alignof(float))) {
+        return refuse(PayloadFault::misaligned, "lse");
     }
     return {};
 }
@@ -104,10 +111,10 @@ Found find_wrong_memory(const AttentionProblem& problem, const DeviceBounds& bou
     if (states > 0 && problem.queries.data == nullptr) {
         return refuse(PayloadFault::bad_shape, "queries");
     }
-    if (!is_device_aligned(problem.queries.data)) {
+    if (!is_aligned(problem.queries.data, bytes_of(problem.queries.dtype))) {
         return refuse(PayloadFault::misaligned, "queries");
     }
-    if (!is_device_aligned(workspace.data())) {
+    if (!is_aligned(workspace.data(), alignof(float))) {
         return refuse(PayloadFault::misaligned, "workspace");
     }
     const MemoryRange out = range_of(result.out.data, states * head_dim * bytes_of(result.out.dtype));

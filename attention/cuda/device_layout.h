@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
 
 #include <kvpane/attention/cell_store.h>
@@ -9,12 +9,11 @@
 
 namespace kvpane {
 
-// Kernels move eight elements at once, at most 16 bytes in one piece.
-inline constexpr std::size_t device_alignment = 16;
+// Kernels move eight elements of cells and rows at once, at most 16 bytes in one piece.
 inline constexpr std::int64_t device_piece = 8;
 
-inline bool is_device_aligned(const void* address) noexcept {
-    return reinterpret_cast<std::uintptr_t>(address) % device_alignment == 0;
+inline bool is_device_aligned(const void* address, DType dtype) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) % std::min<std::uintptr_t>(16, 8 * bytes_of(dtype)) == 0;
 }
 
 // find_wrong(CellStore), and misaligned where pieces would be.
@@ -24,10 +23,10 @@ inline payload_expected<void> find_wrong_on_device(const CellStore& store) noexc
         if (is_split(store.strides.block) || is_split(store.strides.cell) || is_split(store.strides.head)) {
             return refuse(PayloadFault::misaligned, "strides");
         }
-        if (!is_device_aligned(store.k)) {
+        if (!is_device_aligned(store.k, store.shape.dtype)) {
             return refuse(PayloadFault::misaligned, "k");
         }
-        if (!is_device_aligned(store.v)) {
+        if (!is_device_aligned(store.v, store.shape.dtype)) {
             return refuse(PayloadFault::misaligned, "v");
         }
         return {};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <kvpane/attention/cell_pieces.h>
 #include <kvpane/attention/cuda/device_layout.h>
 #include <kvpane/attention/cuda/on_device.h>
 #include <kvpane/attention/element_copy.h>
@@ -22,8 +23,8 @@ Found find_wrong_rows(const CellStore& store, std::size_t n, const Rows& rows, E
         .and_then([&]() -> Found { return way == nullptr ? refuse(PayloadFault::unsupported_dtype, "rows") : Found{}; })
         .and_then([&] { return find_wrong(store, n, rows); })
         .and_then([&]() -> Found {
-            return is_device_aligned(rows.k) && is_device_aligned(rows.v) ? Found{}
-                                                                          : refuse(PayloadFault::misaligned, "rows");
+            const bool is_aligned = is_device_aligned(rows.k, rows.dtype) && is_device_aligned(rows.v, rows.dtype);
+            return is_aligned ? Found{} : refuse(PayloadFault::misaligned, "rows");
         });
 }
 

@@ -20,8 +20,9 @@
 // The host cannot read such arrays: what the contents of spans have to be is REQUIRED here where the host's function
 // would find it (slots, ids, holes, positions, counts), what shows in sizes and addresses is found.
 //
-// ERRORS of all: no_device, cuda_error; bad_shape, misaligned (stores and rows start at multiples of 16 bytes, strides
-// are multiples of 8 elements), overlapping, unsupported_dtype and buffer_too_small as of the host's function.
+// ERRORS of all: no_device, cuda_error; misaligned (stores and rows start at multiples of 16 bytes, or of 8 elements
+// where that is less; strides are multiples of 8 elements); bad_shape, overlapping, unsupported_dtype and
+// buffer_too_small as of the host's function.
 namespace kvpane {
 
 payload_expected<void> device_write_slots(const CellStore& store, std::span<const Slot> slots, const CellRows& rows,

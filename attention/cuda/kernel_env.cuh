@@ -99,8 +99,8 @@ namespace emulated {
 using Where = std::source_location;
 
 struct Place {
-    Index3 grid;
-    Index3 block;  // its index
+    Index3 grid = {};
+    Index3 block = {};  // its index
     unsigned threads = 0;
     unsigned thread = 0;
     std::byte* shared = nullptr;

@@ -9,7 +9,7 @@
 namespace kvpane::cuda {
 
 struct LaunchShape {
-    Index3 grid;  // [blocks]
+    Index3 grid = {};  // [blocks]
     unsigned threads = 0;
     std::size_t shared_bytes = 0;
 };

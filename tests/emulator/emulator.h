@@ -33,7 +33,7 @@ private:
 };
 
 struct Launch {
-    cuda::Index3 grid;
+    cuda::Index3 grid = {};
     unsigned threads = cuda::warp_size;
     std::size_t shared_bytes = 0;
     std::uint64_t seed = 1;

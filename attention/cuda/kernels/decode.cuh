@@ -123,7 +123,7 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(decode_threads) decode_chunk(const Decode
         KVPANE_UNROLL
         for (unsigned d = 0; d < piece; ++d) {
             query[h * piece + d] = h < heads_here && has_elements
-                                       ? problem.scale * read_element(problem.queries, problem.query_dtype,
+                                       ? problem.scale * load_element(problem.queries, problem.query_dtype,
                                                                       row * head_dim + element + d)
                                        : 0.0F;
         }

@@ -119,11 +119,11 @@ KVPANE_DEVICE std::uint32_t narrow(DType dtype, float value) {
     return 0;
 }
 
-KVPANE_DEVICE float read_element(const void* data, DType dtype, std::size_t index) {
+KVPANE_DEVICE float load_element(const void* data, DType dtype, std::size_t index) {
     return widen(dtype, read_bits(data, dtype, index));
 }
 
-KVPANE_DEVICE void write_element(void* data, DType dtype, std::size_t index, float value) {
+KVPANE_DEVICE void store_element(void* data, DType dtype, std::size_t index, float value) {
     write_bits(data, dtype, index, narrow(dtype, value));
 }
 

@@ -45,7 +45,7 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(merge_threads) merge_states(const MergeAr
                 value += weight_of(lse, top) / sum * args.part_out[(part * args.states + state) * args.head_dim + d];
             }
         }
-        write_element(args.out, args.out_dtype, state * args.head_dim + d, value);
+        store_element(args.out, args.out_dtype, state * args.head_dim + d, value);
     }
     if (args.lse != nullptr && thread_index() % warp_size == 0) {
         args.lse[state] = top == nothing && sum == 0 ? nothing : top + logf(sum);

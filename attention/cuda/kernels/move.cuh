@@ -32,8 +32,8 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(cell_threads) move_cells(const RowsArgs a
     for (std::uint32_t d = 0; d < piece; ++d) {
         const auto in_rows = static_cast<std::size_t>(sides.in_rows + d);
         if (into_store) {
-            const float value = read_element(sides.rows, args.dtype, in_rows) / sides.scale;
-            write_element(sides.stored, shape.dtype, static_cast<std::size_t>(sides.in_store + d), value);
+            const float value = load_element(sides.rows, args.dtype, in_rows) / sides.scale;
+            store_element(sides.stored, shape.dtype, static_cast<std::size_t>(sides.in_store + d), value);
         } else {
             write_bits(sides.rows, args.dtype, in_rows, bits_out_of_store(args, sides, d));
         }

@@ -87,7 +87,7 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(prefill_threads) prefill_tile(const Prefi
     const PrefillShared shared = prefill_shared(head_dim);
     for (unsigned i = thread_index(); i < tile_queries * head_dim; i += prefill_threads) {
         const unsigned query = i / head_dim;
-        shared.queries[i] = query < queries ? problem.scale * read_element(problem.queries, problem.query_dtype,
+        shared.queries[i] = query < queries ? problem.scale * load_element(problem.queries, problem.query_dtype,
                                                                            state_of(query) * head_dim + i % head_dim)
                                             : 0.0F;
     }
@@ -207,7 +207,7 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(prefill_threads) prefill_tile(const Prefi
         KVPANE_UNROLL
         for (unsigned q = 0; q < tile_queries; ++q) {
             if (d < head_dim && q < queries) {
-                write_element(args.out, args.out_dtype, state_of(q) * head_dim + d, out[c][q] * shared.factors[q]);
+                store_element(args.out, args.out_dtype, state_of(q) * head_dim + d, out[c][q] * shared.factors[q]);
             }
         }
     }
