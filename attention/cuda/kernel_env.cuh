@@ -6,7 +6,6 @@
 
 #ifndef __CUDACC__
 #include <cstring>
-#include <source_location>
 #endif
 
 // What a kernel sees of the machine that it runs on. The kernels are written once, in these words: nvcc compiles them
@@ -96,7 +95,15 @@ KVPANE_DEVICE void store_words(const std::uint32_t (&from)[words], void* to) {
 // Given by the emulator. Places in the source tell one barrier, or one exchange, from another.
 namespace emulated {
 
-using Where = std::source_location;
+// A line of a source: that of the call, where current() is a default argument. clang 14 has no std::source_location.
+struct Where {
+    const char* file = "";
+    unsigned line = 0;
+
+    static constexpr Where current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) noexcept {
+        return {file, line};
+    }
+};
 
 struct Place {
     Index3 grid = {};

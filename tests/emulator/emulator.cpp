@@ -32,12 +32,12 @@ struct Exchange {
 };
 
 bool is_same(const Where& a, const Where& b) {
-    return a.line() == b.line() && a.column() == b.column() && std::strcmp(a.file_name(), b.file_name()) == 0;
+    return a.line == b.line && std::strcmp(a.file, b.file) == 0;
 }
 
 std::string text_of(const Where& where) {
-    const std::string file = where.file_name();
-    return file.substr(file.rfind('/') + 1) + ":" + std::to_string(where.line());
+    const std::string file = where.file;
+    return file.substr(file.rfind('/') + 1) + ":" + std::to_string(where.line);
 }
 
 std::string text_of(const cuda::Index3& index) {
