@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <kvpane/attention/memory_range.h>
+#include <kvpane/attention/problem_memory.h>
 #include <kvpane/blocktable/window.h>
 
 namespace kvpane {
@@ -84,7 +84,8 @@ Found find_wrong_rows(const AttentionProblem& problem) noexcept {
 }
 
 MemoryRange range_of_cells(const CellStore& store, const void* memory) noexcept {
-    return range_of(memory, static_cast<std::size_t>(reach_of(store.shape, store.strides)) * bytes_of(store.shape.dtype));
+    return range_of(memory,
+                    static_cast<std::size_t>(reach_of(store.shape, store.strides)) * bytes_of(store.shape.dtype));
 }
 
 // Of the queries, and of the outputs.

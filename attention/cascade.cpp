@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include <kvpane/attention/host_workspace.h>
-#include <kvpane/attention/memory_range.h>
 #include <kvpane/attention/merge.h>
+#include <kvpane/attention/problem_memory.h>
 
 namespace kvpane {
 

@@ -63,7 +63,7 @@ private:
     std::uint32_t bytes_;
     ElementCopy copy_;
     std::optional<float> tolerance_;
-    std::array<std::byte, largest_head_dim * sizeof(float)> buffer_{};
+    alignas(float) std::array<std::byte, largest_head_dim * sizeof(float)> buffer_{};
 };
 
 }  // namespace

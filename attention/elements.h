@@ -24,12 +24,18 @@ inline float read_element(const void* data, DType dtype, std::size_t index) noex
 inline void write_element(void* data, DType dtype, std::size_t index, float value) noexcept {
     switch (dtype) {
         case DType::f32: static_cast<float*>(data)[index] = value; return;
-        case DType::f16: static_cast<std::uint16_t*>(data)[index] = static_cast<std::uint16_t>(F16::narrow(value)); return;
+        case DType::f16:
+            static_cast<std::uint16_t*>(data)[index] = static_cast<std::uint16_t>(F16::narrow(value));
+            return;
         case DType::bf16:
             static_cast<std::uint16_t*>(data)[index] = static_cast<std::uint16_t>(BF16::narrow(value));
             return;
-        case DType::e4m3: static_cast<std::uint8_t*>(data)[index] = static_cast<std::uint8_t>(E4M3::narrow(value)); return;
-        case DType::e5m2: static_cast<std::uint8_t*>(data)[index] = static_cast<std::uint8_t>(E5M2::narrow(value)); return;
+        case DType::e4m3:
+            static_cast<std::uint8_t*>(data)[index] = static_cast<std::uint8_t>(E4M3::narrow(value));
+            return;
+        case DType::e5m2:
+            static_cast<std::uint8_t*>(data)[index] = static_cast<std::uint8_t>(E5M2::narrow(value));
+            return;
     }
 }
 

@@ -31,8 +31,7 @@ void merge_sequence(const AttentionProblem& problem, const HostOptions& options,
                                .lse = workspace.part_lse.subspan(first_part, items.part_states),
                                .sink_logits = problem.rule.sink_logits};
     AttentionResult part_of = result;
-    part_of.out.data =
-        static_cast<std::byte*>(result.out.data) + first_state * head_dim * bytes_of(result.out.dtype);
+    part_of.out.data = static_cast<std::byte*>(result.out.data) + first_state * head_dim * bytes_of(result.out.dtype);
     if (!result.lse.empty()) {
         part_of.lse = result.lse.subspan(first_state, rows.size() * problem.query_heads);
     }
@@ -62,7 +61,8 @@ public:
     }
 
     void run() noexcept {
-        const auto helpers = static_cast<unsigned>(std::min<std::size_t>(options_.threads, workspace_.first_item.back()));
+        const auto helpers =
+            static_cast<unsigned>(std::min<std::size_t>(options_.threads, workspace_.first_item.back()));
         std::vector<std::jthread> threads;
         try {
             for (unsigned i = 1; i < helpers; ++i) {
@@ -76,8 +76,7 @@ public:
 
 private:
     void take_items(unsigned thread) noexcept {
-        const auto scratch =
-            workspace_.scratch.subspan(thread * workspace_.scratch_floats, workspace_.scratch_floats);
+        const auto scratch = workspace_.scratch.subspan(thread * workspace_.scratch_floats, workspace_.scratch_floats);
         const auto& first_item = workspace_.first_item;
         for (std::size_t item = next_++; item < first_item.back(); item = next_++) {
             const auto behind = std::ranges::upper_bound(first_item, item);

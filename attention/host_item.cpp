@@ -29,10 +29,8 @@ bool are_the_same(const Positions& a, const Positions& b) noexcept {
 }  // namespace
 
 HostItem::HostItem(const AttentionProblem& problem, const HostOptions& options, const HostWorkspace& workspace,
-     std::span<float> scratch, std::size_t sequence, std::size_t number) noexcept
-    : problem_(problem),
-      workspace_(workspace),
-      kernels_(kernels_of(options.path, problem.cells.shape.dtype)),
+                   std::span<float> scratch, std::size_t sequence, std::size_t number) noexcept
+    : problem_(problem), workspace_(workspace), kernels_(kernels_of(options.path, problem.cells.shape.dtype)),
       sequence_(sequence) {
     const SequenceItems items = items_of(problem, options, sequence);
     const RowTiles tiles = row_tiles(problem);
@@ -120,9 +118,8 @@ HostItem::Tile HostItem::next_tile(std::array<Positions, 2>& ranges) const noexc
     Length block = tile.positions.begin / block_size;
     Length cell = tile.positions.begin % block_size;
     for (std::size_t i = 0; i < tile_cells; ++i) {
-        const std::int64_t offset =
-            bytes * (table[block] * store.strides.block + cell * store.strides.cell +
-                     static_cast<std::int64_t>(kv_head_) * store.strides.head);
+        const std::int64_t offset = bytes * (table[block] * store.strides.block + cell * store.strides.cell +
+                                             static_cast<std::int64_t>(kv_head_) * store.strides.head);
         tile.k[i] = static_cast<const std::byte*>(store.k) + offset;
         tile.v[i] = static_cast<const std::byte*>(store.v) + offset;
         const bool is_last = static_cast<Length>(i) + 1 >= tile.positions.size();
@@ -160,7 +157,8 @@ void HostItem::attend(const Tile& tile, const Tile& next) const noexcept {
     }
 }
 
-void HostItem::attend(const QueryTile& some, const Tile& tile, const Positions& positions, const Tile& next) const noexcept {
+void HostItem::attend(const QueryTile& some, const Tile& tile, const Positions& positions,
+                      const Tile& next) const noexcept {
     const auto first = static_cast<std::size_t>(positions.begin - tile.positions.begin);
     const auto cells = static_cast<std::size_t>(positions.size());
     const void* const* ahead = next.positions.size() > 0 ? next.k.data() + first : nullptr;
@@ -209,8 +207,7 @@ void HostItem::write(const AttentionResult& result, std::size_t row, float facto
         return;
     }
     // A sequence that is split has all of its rows in one tile.
-    const std::size_t place = workspace_.first_state[sequence_] +
-                              part_ * tokens_ * problem_.query_heads +
+    const std::size_t place = workspace_.first_state[sequence_] + part_ * tokens_ * problem_.query_heads +
                               (state - first_row_ * problem_.query_heads);
     std::transform(out, out + tile_.head_dim, &workspace_.part_out[place * tile_.head_dim],
                    [&](float value) { return factor * value; });

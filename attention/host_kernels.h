@@ -9,8 +9,8 @@
 // some query rows see all of.
 namespace kvpane {
 
-// Cells of a tile: K and V of it stay in the first-level cache, 32 KiB for f32 and head_dim 128.
-inline constexpr std::size_t tile_cells = 32;
+// Cells of a tile: K and V of it stay in the first-level cache, 16 KiB for f32 and head_dim 128.
+inline constexpr std::size_t tile_cells = 16;
 
 // Cells, by the address of element 0 of their head. `ahead`: what will be read next, fetched meanwhile; may be null.
 struct CellRows {
@@ -22,7 +22,7 @@ struct CellRows {
 // Query rows and what is known of them so far: the softmax over the cells that passed by, not yet divided by its sum.
 struct QueryTile {
     std::size_t rows = 0;
-    std::size_t head_dim = 0;  // a multiple of 8
+    std::size_t head_dim = 0;        // a multiple of 8
     const float* queries = nullptr;  // [rows, head_dim] times the scale
     float* out = nullptr;            // [rows, head_dim]
     float* largest = nullptr;        // [rows] logit, -inf before the first tile

@@ -3,11 +3,12 @@
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 
-#include <immintrin.h>
+#    include <immintrin.h>
 
-#include <cstdint>
-#include <cstring>
-#include <limits>
+#    include <cstddef>
+#    include <cstdint>
+#    include <cstring>
+#    include <limits>
 
 // This file alone is compiled for AVX2. Nothing here may be an inline function of somebody else's header: the linker
 // could give it to callers that run on older processors.
@@ -47,14 +48,12 @@ __m128i load_bytes(const std::uint8_t* at) noexcept { return _mm_loadl_epi64(rei
 struct E4M3Bytes {
     using Stored = std::uint8_t;
     static __m256 load(const std::uint8_t* at) noexcept {
-        const __m256i bits = _mm256_cvtepu8_epi32(load_bytes(at));
-        const __m256i magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(0x7f));
-        // The bits in their places in a float, of which the exponent's bias is larger by 127 - 7: subnormals come right.
-        const __m256 value = _mm256_mul_ps(_mm256_castsi256_ps(_mm256_slli_epi32(magnitude, 20)), _mm256_set1_ps(0x1p120F));
-        const __m256i sign = _mm256_slli_epi32(_mm256_andnot_si256(_mm256_set1_epi32(0x7f), bits), 24);
-        const __m256i is_nan = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7f));
-        const __m256i nan = _mm256_and_si256(is_nan, _mm256_set1_epi32(0x7fc00000));
-        return _mm256_or_ps(value, _mm256_castsi256_ps(_mm256_or_si256(sign, nan)));
+        // The bits in their places in an f16, of which the exponent's bias is larger by 15 - 7: subnormals come right.
+        const __m128i spread = _mm_slli_epi16(_mm_cvtepi8_epi16(load_bytes(at)), 7);
+        const __m128i half = _mm_and_si128(spread, _mm_set1_epi16(static_cast<short>(0xbf80)));
+        const __m128i magnitude = _mm_and_si128(spread, _mm_set1_epi16(0x3f80));
+        const __m128i nan = _mm_cmpeq_epi16(magnitude, _mm_set1_epi16(0x3f80));
+        return _mm256_mul_ps(_mm256_cvtph_ps(_mm_or_si128(half, nan)), _mm256_set1_ps(0x1p8F));
     }
 };
 
@@ -100,20 +99,21 @@ template <class Cells, std::size_t rows, std::size_t count>
 void logits_of_block(const QueryTile& tile, const CellRows& k, std::size_t row, std::size_t cell) noexcept {
     const float* queries = tile.queries + row * tile.head_dim;
     __m256 sums[rows * count];
-#pragma GCC unroll 8
+#    pragma GCC unroll 8
     for (std::size_t i = 0; i < rows * count; ++i) {
         sums[i] = _mm256_setzero_ps();
     }
     for (std::size_t d = 0; d < tile.head_dim; d += lanes) {
         __m256 keys[count];
-#pragma GCC unroll 8
+#    pragma GCC unroll 8
         for (std::size_t c = 0; c < count; ++c) {
             keys[c] = Cells::load(cell_at<Cells>(k.rows, cell + c) + d);
         }
-#pragma GCC unroll 8
+#    pragma GCC unroll 8
         for (std::size_t r = 0; r < rows; ++r) {
-            const __m256 query = _mm256_loadu_ps(queries + r * tile.head_dim + d);
-#pragma GCC unroll 8
+            __m256 query = _mm256_loadu_ps(queries + r * tile.head_dim + d);
+            asm("" : "+x"(query));  // else g++ loads it again for each cell, and loads are what limits this loop
+#    pragma GCC unroll 8
             for (std::size_t c = 0; c < count; ++c) {
                 sums[r * count + c] = _mm256_fmadd_ps(query, keys[c], sums[r * count + c]);
             }
@@ -135,11 +135,14 @@ void logits_of_block(const QueryTile& tile, const CellRows& k, std::size_t row, 
 template <class Cells, std::size_t rows>
 void logits_of_rows(const QueryTile& tile, const CellRows& k, std::size_t row) noexcept {
     constexpr std::size_t step = lanes / rows;
-    const bool fetches = row == 0 && k.ahead != nullptr;
+    // What is fetched ahead is spread evenly over all blocks: these rows' share of each cell.
+    const std::size_t bytes = k.ahead == nullptr ? 0 : tile.head_dim * sizeof(typename Cells::Stored);
+    const std::size_t begin = bytes * row / tile.rows;
+    const std::size_t end = bytes * (row + rows) / tile.rows;
     std::size_t cell = 0;
     for (; cell + step <= k.cells; cell += step) {
-        for (std::size_t c = cell; fetches && c < cell + step; ++c) {
-            fetch(k.ahead[c], tile.head_dim * sizeof(typename Cells::Stored));
+        for (std::size_t c = cell; c < cell + step && end > 0; ++c) {
+            fetch(static_cast<const std::byte*>(k.ahead[c]) + begin, end - begin);
         }
         logits_of_block<Cells, rows, step>(tile, k, row, cell);
     }
@@ -224,8 +227,7 @@ void weigh(const QueryTile& tile, std::size_t cells, float soft_cap) {
         const float before = tile.largest[row];
         const float largest = largest_of(most);
         const float base = largest == nothing ? 0 : largest;
-        const float factor =
-            before == largest ? 1 : _mm256_cvtss_f32(exp_of(_mm256_set1_ps(before - base)));
+        const float factor = before == largest ? 1 : _mm256_cvtss_f32(exp_of(_mm256_set1_ps(before - base)));
         __m256 sum = _mm256_setzero_ps();
         for (std::size_t c = 0; c < cells; c += lanes) {
             const __m256 weight = exp_of(_mm256_sub_ps(_mm256_loadu_ps(weights + c), _mm256_set1_ps(base)));
@@ -243,36 +245,39 @@ template <class Cells, std::size_t rows, std::size_t vectors>
 void accumulate_block(const QueryTile& tile, const CellRows& v, std::size_t row, std::size_t d) noexcept {
     float* out = tile.out + row * tile.head_dim + d;
     __m256 sums[rows * vectors];
-#pragma GCC unroll 8
+#    pragma GCC unroll 8
     for (std::size_t r = 0; r < rows; ++r) {
         const __m256 factor = _mm256_set1_ps(tile.factors[row + r]);
-#pragma GCC unroll 8
+#    pragma GCC unroll 8
         for (std::size_t i = 0; i < vectors; ++i) {
             sums[r * vectors + i] = _mm256_mul_ps(factor, _mm256_loadu_ps(out + r * tile.head_dim + i * lanes));
         }
     }
-    const bool fetches = row == 0 && v.ahead != nullptr && d * sizeof(typename Cells::Stored) % cache_line == 0;
+    // These rows' share of the cells is fetched ahead.
+    const bool fetches = v.ahead != nullptr && d * sizeof(typename Cells::Stored) % cache_line == 0;
+    const std::size_t fetch_begin = fetches ? v.cells * row / tile.rows : v.cells;
+    const std::size_t fetch_end = v.cells * (row + rows) / tile.rows;
     for (std::size_t cell = 0; cell < v.cells; ++cell) {
-        if (fetches) {
+        if (cell >= fetch_begin && cell < fetch_end) {
             fetch(cell_at<Cells>(v.ahead, cell) + d, vectors * lanes * sizeof(typename Cells::Stored));
         }
         __m256 values[vectors];
-#pragma GCC unroll 8
+#    pragma GCC unroll 8
         for (std::size_t i = 0; i < vectors; ++i) {
             values[i] = Cells::load(cell_at<Cells>(v.rows, cell) + d + i * lanes);
         }
-#pragma GCC unroll 8
+#    pragma GCC unroll 8
         for (std::size_t r = 0; r < rows; ++r) {
             const __m256 weight = _mm256_broadcast_ss(tile.weights + (row + r) * tile_cells + cell);
-#pragma GCC unroll 8
+#    pragma GCC unroll 8
             for (std::size_t i = 0; i < vectors; ++i) {
                 sums[r * vectors + i] = _mm256_fmadd_ps(weight, values[i], sums[r * vectors + i]);
             }
         }
     }
-#pragma GCC unroll 8
+#    pragma GCC unroll 8
     for (std::size_t r = 0; r < rows; ++r) {
-#pragma GCC unroll 8
+#    pragma GCC unroll 8
         for (std::size_t i = 0; i < vectors; ++i) {
             _mm256_storeu_ps(out + r * tile.head_dim + i * lanes, sums[r * vectors + i]);
         }

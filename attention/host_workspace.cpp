@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include <kvpane/attention/host_kernels.h>
-#include <kvpane/attention/memory_range.h>
+#include <kvpane/attention/problem_memory.h>
 
 namespace kvpane {
 
@@ -54,9 +54,8 @@ SequenceItems items_of(const AttentionProblem& problem, const HostOptions& optio
     items.row_tiles = divide_up(rows.size(), row_tiles(problem).tokens);
     items.parts = 1;
     if (items.row_tiles == 1 && options.chunk > 0) {
-        const SeenPositions seen =
-            seen_by_queries(problem.rule, rows.first_position, problem.lengths[sequence] - 1,
-                            begin_of(problem, sequence), end_of(problem, sequence));
+        const SeenPositions seen = seen_by_queries(problem.rule, rows.first_position, problem.lengths[sequence] - 1,
+                                                   begin_of(problem, sequence), end_of(problem, sequence));
         const Length cells = seen.sink_end - seen.sink_begin + seen.run_end - seen.run_begin;
         items.parts = std::max<std::size_t>(
             1, divide_up(static_cast<std::size_t>(cells), static_cast<std::size_t>(options.chunk)));

@@ -8,8 +8,8 @@
 #include <kvpane/attention/dtype.h>
 #include <kvpane/attention/payload_error.h>
 
-// How much memory a model's K and V take: bytes of a block, blocks of a sequence, and what fits a budget. Beyond 63 bits
-// is an error, never a wrong number.
+// How much memory a model's K and V take: bytes of a block, blocks of a sequence, and what fits a budget. Beyond 63
+// bits is an error, never a wrong number.
 //
 // ERRORS of all: bad_shape (no groups, a size of 0, more than 63 bits), head_dim_out_of_range, unsupported_dtype (a
 // value that the enum does not name), out_of_range (something negative).
@@ -50,8 +50,8 @@ payload_expected<std::int64_t> bytes_per_block(const MemoryModel& model) noexcep
 //     ceil(length / block_size), or where a window W gives blocks back, with m = step_cells + rewind_slack, if less,
 //     ceil((W - 1 + m) / block_size) + 1 + ceil(sinks / block_size)
 //
-// W - 1 + m cells may begin anywhere in a block, hence the 1: it is the bound of invariant T2. Blocks that a fork shares
-// are counted for each sequence.
+// W - 1 + m cells may begin anywhere in a block, hence the 1: it is the bound of invariant T2 (invariants/catalogue.h).
+// Blocks that a fork shares are counted for each sequence.
 payload_expected<std::int64_t> blocks_per_sequence(const MemoryModel& model, const LayerGroup& group,
                                                    Length length) noexcept;
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-
-#include <kvpane/attention/attention.h>
 
 namespace kvpane {
 
@@ -29,9 +26,5 @@ MemoryRange range_of(std::span<T> memory) noexcept {
 inline bool overlap(const MemoryRange& a, const MemoryRange& b) noexcept {
     return a.begin < a.end && b.begin < b.end && a.begin < b.end && b.begin < a.end;
 }
-
-// All memory of a problem, and of its result. REQUIRES that find_wrong() finds nothing.
-std::array<MemoryRange, 9> inputs_of(const AttentionProblem& problem) noexcept;
-std::array<MemoryRange, 2> outputs_of(const AttentionProblem& problem, const AttentionResult& result) noexcept;
 
 }  // namespace kvpane

@@ -15,8 +15,8 @@ struct AttentionParts {
     std::size_t rows = 0;
     std::uint32_t query_heads = 0;
     std::uint32_t head_dim = 0;
-    std::span<const float> out;                      // [parts, rows, query_heads, head_dim]
-    std::span<const float> lse;                      // [parts, rows, query_heads]; -inf: nothing was seen, out is not read
+    std::span<const float> out;               // [parts, rows, query_heads, head_dim]
+    std::span<const float> lse;               // [parts, rows, query_heads]; -inf: nothing was seen, out is not read
     std::span<const float> sink_logits = {};  // [query_heads] counted once, beside the parts; or empty
 };
 

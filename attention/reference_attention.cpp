@@ -47,8 +47,8 @@ void attend(const AttentionProblem& problem, const AttentionResult& result, cons
     };
 
     std::vector<Length> seen;
-    const SeenPositions ranges = seen_by_query(rule, query.position, begin_of(problem, query.sequence),
-                                               end_of(problem, query.sequence));
+    const SeenPositions ranges =
+        seen_by_query(rule, query.position, begin_of(problem, query.sequence), end_of(problem, query.sequence));
     for (Length position = ranges.sink_begin; position < ranges.sink_end; ++position) {
         seen.push_back(position);
     }
@@ -87,7 +87,8 @@ payload_expected<void> reference_attention(const AttentionProblem& problem, cons
             const SequenceRows rows = rows_of_sequence(problem, i);
             for (std::size_t row = rows.begin; row < rows.end; ++row) {
                 for (std::uint32_t head = 0; head < problem.query_heads; ++head) {
-                    attend(problem, result, {i, row, head, rows.first_position + static_cast<Length>(row - rows.begin)});
+                    attend(problem, result,
+                           {i, row, head, rows.first_position + static_cast<Length>(row - rows.begin)});
                 }
             }
         }

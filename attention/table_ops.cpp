@@ -120,8 +120,9 @@ payload_expected<SeenBlocks> read_row(const CsrTables& csr, std::size_t i, std::
     const BlockShape shape(csr.block_size);
     const auto entries = static_cast<std::size_t>(end - begin);
     const auto run = static_cast<std::size_t>(shape.index(csr.first_position[i]));
-    const std::size_t sinks = run == 0 ? 0 : std::min(entries, static_cast<std::size_t>(shape.blocks_for(csr.sinks)));
-    if (sinks > run) {
+    // Where the run begins at 0 the sinks' blocks are its first ones; else it begins behind a hole.
+    const auto sinks = run == 0 ? 0 : static_cast<std::size_t>(shape.blocks_for(csr.sinks));
+    if (sinks > 0 && (sinks >= run || sinks > entries)) {
         return refuse(PayloadFault::bad_shape, "sinks");
     }
     const std::size_t run_entries = entries - sinks;

@@ -8,13 +8,13 @@ namespace kvpane {
 
 namespace {
 
-void fill(CallResult& out, const Step& step) { out.step = step; }
+void fill(CallResult& out, const Step& step) { out.step = &step; }
 void fill(CallResult& out, SequenceHandle sequence) { out.sequence = sequence; }
 void fill(CallResult& out, Length count) { out.count = count; }
 void fill(CallResult& out, const Admission& admission) {
     out.sequence = admission.sequence;
     out.count = admission.cached_tokens;
-    out.step = admission.step;
+    out.step = &admission.step;
 }
 
 template <class T>

@@ -9,6 +9,7 @@
 
 #include <kvpane/allocator/ids.h>
 #include <kvpane/invariants/operation.h>
+#include <kvpane/invariants/shadow_cells.h>
 
 namespace kvpane::invariants {
 
@@ -40,7 +41,7 @@ public:
     static constexpr std::size_t kept = 8;  // touches of a block; one more and the oldest is forgotten
 
     explicit BlockHistory(std::int64_t blocks)
-        : touches_(std::make_unique_for_overwrite<Touch[]>((static_cast<std::size_t>(blocks) + 1) * kept)),
+        : touches_(touched<Touch>((static_cast<std::size_t>(blocks) + 1) * kept)),
           counts_(static_cast<std::size_t>(blocks) + 1) {}
 
     // What follows is done by this operation.
@@ -50,7 +51,7 @@ public:
     }
 
     // Writes of a sequence to cells that follow each other are one touch. Blocks that the pool has not are passed over.
-    // COST O(1); the memory of a block is touched only here.
+    // COST O(1).
     void note(Kind kind, BlockId block, Name sequence, std::uint32_t group, std::uint32_t first,
               std::uint32_t last = 0) noexcept;
 

@@ -20,11 +20,14 @@ std::vector<spec::Rule> rules_of(const Config& config) {
 
 using Touched = BlockHistory::Kind;
 
+constexpr Length most_room = 1U << 16U;  // [tokens] that are made room for when a sequence is born: 1 MiB
+
 }  // namespace
 
 Follower::Follower(const Config& config)
     : rules_(rules_of(config)), release_(config.window_release), shadow_(config.blocks, config.block_size),
-      history_(config.blocks) {}
+      history_(config.blocks), expected_length_(static_cast<std::size_t>(std::min(config.expected_length, most_room))) {
+}
 
 // In order and before anything is written. An engine may run them side by side, so none may read what another writes.
 Found Follower::copied(std::span<const BlockCopy> copies) {
@@ -55,6 +58,7 @@ Found Follower::admitted(Name name, SequenceHandle handle, const Scope& scope, s
                          std::vector<ExternalContent> extra, Length cut, const Step& step) {
     Record& record = new_record(name);
     start(record, name, handle, number_of(scope), rules_);
+    record.history.reserve(expected_length_);
     record.extra = std::move(extra);
     adopt(record, tokens, cut);
     record.own_from = cut;

@@ -86,6 +86,7 @@ private:
     WindowRelease release_;
     ShadowCells shadow_;
     BlockHistory history_;
+    std::size_t expected_length_;
     std::deque<Record> records_;  // by Name; addresses stay
     std::vector<const Record*> living_;
     std::map<Scope, std::uint32_t> scopes_;

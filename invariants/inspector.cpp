@@ -51,17 +51,24 @@ Inspector::~Inspector() {
     }
 }
 
-Inspector::Counts Inspector::counts_of(const Manager& manager) {
+// Field by field: a copy of the whole would wait for the stores that have just made it.
+void Inspector::count(const Manager& manager, Counts& counts) noexcept {
     const BlockPool& pool = manager.pool();
-    return {pool.free_blocks(),   pool.cached_blocks(), pool.live_blocks(),      pool.fenced_blocks(),
-            pool.pinned_blocks(), manager.sequences(),  manager.index_entries(), manager.statistics().blocks_taken};
+    counts.free = pool.free_blocks();
+    counts.cached = pool.cached_blocks();
+    counts.live = pool.live_blocks();
+    counts.fenced = pool.fenced_blocks();
+    counts.pinned = pool.pinned_blocks();
+    counts.sequences = manager.sequences();
+    counts.entries = manager.index_entries();
+    counts.blocks_taken = manager.statistics().blocks_taken;
 }
 
 void Inspector::before(const Manager& manager, const Call& call) {
     if (!books_ || violation_) {
         return;
     }
-    before_ = counts_of(manager);
+    count(manager, before_);
     books_->follower.history().begin(operations_ + 1, call.verb);
     if (call.verb == Verb::release && is_known(manager, call.sequence)) {
         note(read_all(books_->follower.record(name_of(call.sequence))));

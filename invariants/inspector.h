@@ -88,7 +88,7 @@ private:
         std::vector<Length> read_at;  // by Name: the length when the sequence was last read back
     };
 
-    static Counts counts_of(const Manager& manager);
+    static void count(const Manager& manager, Counts& counts) noexcept;
     static Name name_of(SequenceHandle handle) noexcept { return handle.index; }
 
     void look_at_shape(const Call& call, const CallResult& result);
@@ -103,7 +103,9 @@ private:
     Found touched(std::span<const Reservation> batch, const Step& step);
     Found find_wrong_blocks(const Record& record, std::uint32_t group, const TableView& table) const;
     Found find_wrong_refs();
-    Found find_wrong_slot(const Record& record, std::uint32_t group, const TableView& table, const Cells& got) const;
+    Found find_wrong_slot(const Record& record, const Cells& got) const;
+    Found find_wrong_slot(const Record& record, std::uint32_t group, const TableView& table,
+                          std::span<const Slot> slots) const;
     bool is_private(BlockId block, bool may_be_indexed) const;
     Found read_if_due(const Record& record);
     Found read_all(const Record& record);
@@ -117,8 +119,7 @@ private:
     Manager& manager_;
     InspectorOptions options_;
     std::optional<Books> books_;      // every
-    std::vector<Reservation> batch_;  // scratch, like the next one
-    std::vector<TableView> tables_;   // [groups] of the sequence that is looked at
+    std::vector<Reservation> batch_;  // scratch
     Counts before_;
     std::optional<Violation> violation_;
     std::int64_t operations_ = 0;

@@ -9,18 +9,19 @@ namespace kvpane::invariants {
 
 Found Inspector::check(const Call& call, const CallResult& result) {
     if (result.error) {
-        return counts_of(manager_) == before_
-                   ? std::nullopt
-                   : Found(Finding{Invariant::F2, text("the operation ended with ", to_string(*result.error),
-                                                       " and the pool counts something else than before")});
+        Counts now;
+        count(manager_, now);
+        return now == before_ ? std::nullopt
+                              : Found(Finding{Invariant::F2, text("the operation ended with ", to_string(*result.error),
+                                                                  " and the pool counts something else than before")});
     }
     const auto taken = static_cast<std::int64_t>(manager_.statistics().blocks_taken - before_.blocks_taken);
-    if (taken != result.step.blocks_taken) {
+    if (taken != result.step->blocks_taken) {
         return Finding{Invariant::A1,
-                       text("the step names ", result.step.blocks_taken, " blocks, the statistics count ", taken)};
+                       text("the step names ", result.step->blocks_taken, " blocks, the statistics count ", taken)};
     }
     books_->mirror.clear_changed();
-    if (auto finding = books_->follower.copied(result.step.copies)) {
+    if (auto finding = books_->follower.copied(result.step->copies)) {
         return finding;
     }
     auto finding = follow(call, result);
@@ -30,7 +31,7 @@ Found Inspector::check(const Call& call, const CallResult& result) {
 Found Inspector::follow(const Call& call, const CallResult& result) {
     Follower& follower = books_->follower;
     const Name name = name_of(call.sequence);
-    const Step& step = result.step;
+    const Step& step = *result.step;
     switch (call.verb) {
         case Verb::admit: {
             if (result.count >= static_cast<Length>(call.prompt->tokens.size())) {
@@ -128,11 +129,8 @@ Found Inspector::touched(std::span<const Reservation> batch, const Step& step) {
     Length first = 0;
     for (const Reservation& reservation : batch) {
         const Record& record = books_->follower.record(name_of(reservation.sequence));
-        for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
-            const TableView table = manager_.table(reservation.sequence, GroupId{group}).value();
-            if (auto finding = find_wrong_slot(record, group, table, {&step, first, reservation.cells})) {
-                return finding;
-            }
+        if (auto finding = find_wrong_slot(record, {&step, first, reservation.cells})) {
+            return finding;
         }
         first += reservation.cells;
     }
@@ -141,21 +139,24 @@ Found Inspector::touched(std::span<const Reservation> batch, const Step& step) {
 
 // The sequence's tables have the shape that its history demands, and the cells that it got lie where they must; now and
 // then it is read back.
+// What table() gives is used where it lies: to move it would wait for the stores that have just made it.
 Found Inspector::touched(SequenceHandle handle, const Cells& got) {
     const Record& record = books_->follower.record(name_of(handle));
-    tables_.resize(record.groups.size());
     for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
-        tables_[group] = manager_.table(handle, GroupId{group}).value();
-        books_->mirror.update(name_of(handle), group, tables_[group]);
-        if (auto finding = find_wrong_blocks(record, group, tables_[group])) {
+        const auto table = manager_.table(handle, GroupId{group});
+        if (!table) {
+            return Finding{Invariant::T1,
+                           text(books_->follower.label(record.name), ": its handle is stale"),
+                           {.sequence = record.name}};
+        }
+        books_->mirror.update(name_of(handle), group, *table);
+        if (auto finding = find_wrong_blocks(record, group, *table)) {
             return finding;
         }
     }
     // Behind the tables of all groups: what the window of one gives up another one may take in the same step.
-    for (std::uint32_t group = 0; got.count > 0 && group < record.groups.size(); ++group) {
-        if (auto finding = find_wrong_slot(record, group, tables_[group], got)) {
-            return finding;
-        }
+    if (auto finding = find_wrong_slot(record, got)) {
+        return finding;
     }
     return read_if_due(record);
 }
@@ -201,11 +202,21 @@ Found Inspector::find_wrong_refs() {
 
 // T5: the cells that were handed out are the last ones of the sequence, at their places in the table, in blocks that
 // nobody else holds; and that nobody can hit as long as they are not committed. A window may have dropped some already.
+Found Inspector::find_wrong_slot(const Record& record, const Cells& got) const {
+    for (std::uint32_t group = 0; got.count > 0 && group < record.groups.size(); ++group) {
+        const auto table = manager_.table(record.handle, GroupId{group});
+        const std::span<const Slot> slots =
+            got.step->slots_of(GroupId{group})
+                .subspan(static_cast<std::size_t>(got.first), static_cast<std::size_t>(got.count));
+        if (auto finding = find_wrong_slot(record, group, *table, slots)) {
+            return finding;
+        }
+    }
+    return std::nullopt;
+}
+
 Found Inspector::find_wrong_slot(const Record& record, std::uint32_t group, const TableView& table,
-                                 const Cells& got) const {
-    const std::span<const Slot> slots =
-        got.step->slots_of(GroupId{group})
-            .subspan(static_cast<std::size_t>(got.first), static_cast<std::size_t>(got.count));
+                                 std::span<const Slot> slots) const {
     const Length block_size = manager_.config().block_size;
     const bool is_committed = record.reserved() == 0;
     const Length first = record.length() + record.reserved() - std::ssize(slots);

@@ -113,24 +113,16 @@ void JournalWriter::announce_tokens(Verb verb, Name sequence, std::span<const To
                     [&](JournalEncoder out) { return encode_growth(out, sequence, tokens); });
 }
 
-template <class Encode>
-void JournalWriter::conclude_with(Encode encode) noexcept {
-    const JournalEncoder out = encode(JournalEncoder(buffer_.data() + used_ + announced_));
-    announced_ = 0;
-    used_ = static_cast<std::size_t>(out.at() - buffer_.data());
-    ++in_frame_;
-    ++operations_;
-    if (used_ >= usual_frame_bytes) {
-        flush();
-    }
-}
-
 void JournalWriter::conclude(const Answer& answer) noexcept {
-    conclude_with([&](JournalEncoder out) { return encode(out, answer); });
+    const JournalEncoder out = encode(JournalEncoder(buffer_.data() + used_ + announced_), answer);
+    conclude_at(static_cast<std::size_t>(out.at() - buffer_.data()));
 }
 
-void JournalWriter::conclude(std::optional<Error> error, Length cached_tokens, std::int64_t blocks_taken) noexcept {
-    conclude_with([=](JournalEncoder out) { return encode_answer(out, error, cached_tokens, blocks_taken); });
+void JournalWriter::conclude_in_full(std::optional<Error> error, Length cached_tokens,
+                                     std::int64_t blocks_taken) noexcept {
+    const JournalEncoder out =
+        encode_answer(JournalEncoder(buffer_.data() + used_ + announced_), error, cached_tokens, blocks_taken);
+    conclude_at(static_cast<std::size_t>(out.at() - buffer_.data()));
 }
 
 void JournalWriter::flush() noexcept {

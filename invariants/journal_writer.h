@@ -54,14 +54,20 @@ public:
         announce(operation);
         conclude(answer);
     }
-    void announce(const Operation& operation);  // replaces one that was announced and not concluded
+    void announce(const Operation& operation);     // replaces one that was announced and not concluded
     void conclude(const Answer& answer) noexcept;  // REQUIRES an announced operation
 
     // The same for what decode steps consist of, from its parts: a reserve of one sequence; commit or append; an answer
     // without a plan and a digest.
     void announce_reserve(Name sequence, Length cells);
     void announce_tokens(Verb verb, Name sequence, std::span<const Token> tokens);
-    void conclude(std::optional<Error> error, Length cached_tokens, std::int64_t blocks_taken) noexcept;
+    void conclude(std::optional<Error> error, Length cached_tokens, std::int64_t blocks_taken) noexcept {
+        if (error || cached_tokens != 0 || blocks_taken != 0) {
+            return conclude_in_full(error, cached_tokens, blocks_taken);
+        }
+        buffer_[used_ + announced_] = std::byte{0};  // what most answers are: it went well, and nothing else is to say
+        conclude_at(used_ + announced_ + 1);
+    }
 
     // Writes the frame that was begun; an announced operation stays for the next.
     void flush() noexcept;
@@ -84,8 +90,16 @@ private:
     void make_room(std::size_t bytes);
     template <class Encode>
     void announce_within(std::size_t bytes, Verb verb, Encode encode);
-    template <class Encode>
-    void conclude_with(Encode encode) noexcept;
+    void conclude_in_full(std::optional<Error> error, Length cached_tokens, std::int64_t blocks_taken) noexcept;
+    void conclude_at(std::size_t used) noexcept {
+        used_ = used;
+        announced_ = 0;
+        ++in_frame_;
+        ++operations_;
+        if (used_ >= journal_format::usual_frame_bytes) [[unlikely]] {
+            flush();
+        }
+    }
 
     JournalSink& sink_;
     std::vector<std::byte> buffer_;  // the frame in the making, from its head on

@@ -48,6 +48,18 @@ Recorder::Recorder(Manager& manager, JournalSink& sink, RecorderOptions options)
 
 Recorder::~Recorder() { manager_.attach(nullptr); }
 
+// What decode steps consist of is written as it comes; all else takes the way over an Operation.
+void Recorder::announce(const Manager& manager, const Call& call) {
+    const bool reserves = call.verb == Verb::reserve && call.batch.size() == 1;
+    if (reserves || call.verb == Verb::commit || call.verb == Verb::append) {
+        const Name name = name_of(manager, reserves ? call.batch.front().sequence : call.sequence);
+        return reserves ? writer_.announce_reserve(name, held(call.batch.front().cells))
+                        : writer_.announce_tokens(call.verb, name, call.tokens);
+    }
+    describe(manager, call);
+    writer_.announce(operation_);
+}
+
 void Recorder::before(const Manager& manager, const Call& call) {
     if (!ok()) {
         return;
@@ -75,23 +87,11 @@ std::uint32_t Recorder::after(const Manager& manager, const Call& call, const Ca
     }
     const Length cached_tokens = is_admission ? result.count : 0;
     if (writer_.wants_digests()) {
-        writer_.conclude({result.error, cached_tokens, result.step.blocks_taken, std::nullopt, manager.digest()});
+        writer_.conclude({result.error, cached_tokens, result.step->blocks_taken, std::nullopt, manager.digest()});
     } else {
-        writer_.conclude(result.error, cached_tokens, result.step.blocks_taken);
+        writer_.conclude(result.error, cached_tokens, result.step->blocks_taken);
     }
     return 0;
-}
-
-// What decode steps consist of is written as it comes; all else takes the way over an Operation.
-void Recorder::announce(const Manager& manager, const Call& call) {
-    const bool reserves = call.verb == Verb::reserve && call.batch.size() == 1;
-    if (reserves || call.verb == Verb::commit || call.verb == Verb::append) {
-        const Name name = name_of(manager, reserves ? call.batch.front().sequence : call.sequence);
-        return reserves ? writer_.announce_reserve(name, held(call.batch.front().cells))
-                        : writer_.announce_tokens(call.verb, name, call.tokens);
-    }
-    describe(manager, call);
-    writer_.announce(operation_);
 }
 
 // A new sequence has no name yet.

@@ -54,7 +54,7 @@ public:
     const JournalWriter& writer() const noexcept { return writer_; }
 
 private:
-    void announce(const Manager& manager, const Call& call);
+    [[gnu::always_inline]] inline void announce(const Manager& manager, const Call& call);
     void describe(const Manager& manager, const Call& call);
     void describe(const Prompt& prompt);
 

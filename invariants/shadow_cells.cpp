@@ -23,8 +23,8 @@ std::size_t cells_in(std::int64_t blocks, std::uint32_t block_size) {
 }  // namespace
 
 ShadowCells::ShadowCells(std::int64_t blocks, std::uint32_t block_size)
-    : cells_(std::make_unique_for_overwrite<ShadowCell[]>(cells_in(blocks, block_size))),
-      written_(static_cast<std::size_t>(blocks) + 1), blocks_(blocks + 1), block_size_(block_size),
+    : cells_(touched<ShadowCell>(cells_in(blocks, block_size))), written_(static_cast<std::size_t>(blocks) + 1),
+      blocks_(blocks + 1), block_size_(block_size),
       shift_(std::has_single_bit(block_size) ? std::countr_zero(block_size) : -1) {}
 
 void ShadowCells::write(Slot slot, const ShadowCell& cell) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -36,7 +37,15 @@ struct ShadowCell {
 // A cell that was never written, or was given up.
 inline constexpr ShadowCell poison{-1, 0, -1, 0, 0, 0};
 
-// One shadow cell for each slot of the pool. Memory is touched only where something was written.
+// Memory for a judge's books. Up to 64 MiB are touched at once, so that no operation waits for the system to give it a
+// page (about 1 us, which would be most of what a check costs); of larger ones only what is used becomes memory.
+template <class T>
+std::unique_ptr<T[]> touched(std::size_t count) {
+    constexpr std::size_t most_bytes = std::size_t{64} << 20U;
+    return count <= most_bytes / sizeof(T) ? std::make_unique<T[]>(count) : std::make_unique_for_overwrite<T[]>(count);
+}
+
+// One shadow cell for each slot of the pool.
 class ShadowCells {
 public:
     static constexpr std::int64_t most_bytes = std::int64_t{8} << 30U;

@@ -45,7 +45,8 @@ struct Window {
     Length window = 0;
     Length sinks = 0;
 };
-constexpr std::array windows = {Window{0, 0}, Window{37, 0}, Window{5, 0}, Window{37, 3}, Window{1, 1}, Window{100, 70}};
+constexpr std::array windows = {Window{0, 0},  Window{37, 0}, Window{5, 0},
+                                Window{37, 3}, Window{1, 1},  Window{100, 70}};
 
 }  // namespace
 
@@ -111,7 +112,7 @@ BOOST_AUTO_TEST_CASE(for_every_dtype_with_a_soft_cap_and_sink_logits) {
     }
 }
 
-// Every combination, some minutes.
+// Every combination, a quarter of a minute.
 BOOST_AUTO_TEST_CASE(over_all_combinations) {
     if (testing::runs_wanted() != Runs::long_) {
         return;

@@ -40,11 +40,11 @@ CellShape shape_of(const AttentionSizes& sizes) {
 }  // namespace
 
 std::string describe(const AttentionSizes& sizes) {
-    std::string text = "block_size " + std::to_string(sizes.block_size) + ", kv_heads " + std::to_string(sizes.kv_heads) +
-                       ", group " + std::to_string(sizes.group) + ", head_dim " + std::to_string(sizes.head_dim) +
-                       ", cells " + std::string(to_string(sizes.cells)) + ", rows " + std::string(to_string(sizes.rows)) +
-                       ", window " + std::to_string(sizes.window) + ", sinks " + std::to_string(sizes.sinks) +
-                       ", soft_cap " + std::to_string(sizes.soft_cap) + ", sink_logits " +
+    std::string text = "block_size " + std::to_string(sizes.block_size) + ", kv_heads " +
+                       std::to_string(sizes.kv_heads) + ", group " + std::to_string(sizes.group) + ", head_dim " +
+                       std::to_string(sizes.head_dim) + ", cells " + std::string(to_string(sizes.cells)) + ", rows " +
+                       std::string(to_string(sizes.rows)) + ", window " + std::to_string(sizes.window) + ", sinks " +
+                       std::to_string(sizes.sinks) + ", soft_cap " + std::to_string(sizes.soft_cap) + ", sink_logits " +
                        std::to_string(sizes.sink_logits) + (sizes.order == CellOrder::nhd ? ", nhd" : ", hnd") +
                        ", lengths";
     for (const Length length : sizes.lengths) {
@@ -161,11 +161,17 @@ AttentionProblem AttentionCase::problem() const {
 
 std::size_t states_of(const AttentionProblem& problem) { return rows_of(problem) * problem.query_heads; }
 
+void require(const payload_expected<void>& solved) {
+    if (!solved) {
+        BOOST_FAIL(to_string(solved.error().fault) << " " << solved.error().where);
+    }
+}
+
 Answer by_reference(const AttentionProblem& problem) {
     Answer answer{std::vector<float>(states_of(problem) * problem.cells.shape.head_dim, nan),
                   std::vector<float>(states_of(problem), nan)};
     const auto solved = reference_attention(problem, {{answer.out.data(), DType::f32}, answer.lse});
-    BOOST_REQUIRE_MESSAGE(solved, "reference: " << to_string(solved.error().fault) << " " << solved.error().where);
+    require(solved);
     return answer;
 }
 
@@ -176,7 +182,7 @@ Answer by_host(const AttentionProblem& problem, const HostOptions& options, DTyp
     const std::size_t bytes = host_workspace_bytes(problem, options);
     Workspace workspace(bytes);
     const auto solved = host_attention(problem, options, workspace.span(bytes), {{out.data(), rows}, answer.lse});
-    BOOST_REQUIRE_MESSAGE(solved, "host: " << to_string(solved.error().fault) << " " << solved.error().where);
+    require(solved);
     for (std::size_t i = 0; i < elements; ++i) {
         answer.out[i] = read_element(out.data(), rows, i);
     }

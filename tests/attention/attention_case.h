@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,9 @@ struct Answer {
     std::vector<float> out;  // [rows, query_heads, head_dim]
     std::vector<float> lse;  // [rows, query_heads]
 };
+
+// Ends the test with the fault, if there is one.
+void require(const payload_expected<void>& solved);
 
 std::size_t states_of(const AttentionProblem& problem);
 Answer by_reference(const AttentionProblem& problem);

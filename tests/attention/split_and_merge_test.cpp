@@ -40,7 +40,7 @@ Answer merged(const AttentionProblem& problem, const std::vector<Answer>& answer
                                .out = all.out,
                                .lse = all.lse,
                                .sink_logits = sinks};
-    BOOST_REQUIRE(merge_parts(parts, {{result.out.data(), DType::f32}, result.lse}));
+    testing::require(merge_parts(parts, {{result.out.data(), DType::f32}, result.lse}));
     return result;
 }
 
@@ -75,7 +75,7 @@ Answer by_cascade(const AttentionProblem& problem, const SharedPrefixes& shared,
     testing::Workspace workspace(bytes);
     const auto solved = cascade_attention(problem, shared, options, workspace.span(bytes),
                                           {{answer.out.data(), DType::f32}, answer.lse});
-    BOOST_REQUIRE_MESSAGE(solved, to_string(solved.error().fault) << " " << solved.error().where);
+    testing::require(solved);
     return answer;
 }
 
@@ -145,13 +145,15 @@ BOOST_AUTO_TEST_CASE(chunks_of_any_size_give_what_one_pass_gives) {
 
 BOOST_AUTO_TEST_CASE(a_cascade_reads_what_sequences_share_once_and_gives_what_one_pass_gives) {
     for (const bool is_prefill : {false, true}) {
-        AttentionCase whole({.block_size = 8,
-                             .sink_logits = true,
-                             .lengths = {50, 45, 41, 60, 9},
-                             .queries = is_prefill ? std::vector<std::int32_t>{10, 5, 1, 30, 0} : std::vector<std::int32_t>{}},
-                            testing::seed());
+        AttentionCase whole(
+            {.block_size = 8,
+             .sink_logits = true,
+             .lengths = {50, 45, 41, 60, 9},
+             .queries = is_prefill ? std::vector<std::int32_t>{10, 5, 1, 30, 0} : std::vector<std::int32_t>{}},
+            testing::seed());
         for (const std::size_t follower : {1U, 2U}) {  // three sequences share five blocks
-            std::copy_n(whole.tables.begin(), 5, whole.tables.begin() + static_cast<std::ptrdiff_t>(follower * whole.width));
+            std::copy_n(whole.tables.begin(), 5,
+                        whole.tables.begin() + static_cast<std::ptrdiff_t>(follower * whole.width));
         }
         const std::vector<std::int32_t> indptr = {0, 3, 4, 5};
         for (const std::vector<Length>& lengths : {std::vector<Length>{40, 30, 0}, std::vector<Length>{37, 0, 9}}) {
@@ -218,10 +220,16 @@ BOOST_AUTO_TEST_CASE(a_merge_refuses_what_does_not_fit) {
                 (PayloadError{PayloadFault::bad_shape, "out"}));
     BOOST_CHECK(fault([](Parts, Result r) { r.out.data = static_cast<char*>(r.out.data) + 1; }, result) ==
                 (PayloadError{PayloadFault::misaligned, "out"}));
-    BOOST_CHECK(fault([&](Parts p, Result) { p.lse = {merged_out.data(), 6}; }, result) ==
-                (PayloadError{PayloadFault::overlapping, "out"}));
-    BOOST_CHECK(fault([&](Parts, Result r) { r.lse = {merged_out.data(), 3}; }, result) ==
-                (PayloadError{PayloadFault::overlapping, "lse"}));
+    BOOST_CHECK(fault(
+                    [&](Parts p, Result) {
+                        p.lse = {merged_out.data(), 6};
+                    },
+                    result) == (PayloadError{PayloadFault::overlapping, "out"}));
+    BOOST_CHECK(fault(
+                    [&](Parts, Result r) {
+                        r.lse = {merged_out.data(), 3};
+                    },
+                    result) == (PayloadError{PayloadFault::overlapping, "lse"}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -68,7 +68,8 @@ BOOST_AUTO_TEST_CASE(nothing_is_wrong_with_what_the_others_spoil) {
 }
 
 BOOST_AUTO_TEST_CASE(stores_that_are_none) {
-    expect_refusal(PayloadFault::head_dim_out_of_range, "head_dim", [](Arguments& a) { a.problem.cells.shape.head_dim = 63; });
+    expect_refusal(PayloadFault::head_dim_out_of_range, "head_dim",
+                   [](Arguments& a) { a.problem.cells.shape.head_dim = 63; });
     expect_refusal(PayloadFault::bad_shape, "k", [](Arguments& a) { a.problem.cells.k = nullptr; });
     expect_refusal(PayloadFault::out_of_range, "k_scale", [](Arguments& a) { a.problem.cells.k_scale = 2; });
 }
@@ -79,7 +80,9 @@ BOOST_AUTO_TEST_CASE(heads_that_do_not_divide) {
 }
 
 BOOST_AUTO_TEST_CASE(spans_that_do_not_fit) {
-    const auto refuse = [](const char* where, const Spoil& spoil) { expect_refusal(PayloadFault::bad_shape, where, spoil); };
+    const auto refuse = [](const char* where, const Spoil& spoil) {
+        expect_refusal(PayloadFault::bad_shape, where, spoil);
+    };
     static const std::vector<Length> three = {1, 2, 3};
     static const std::vector<Length> negative = {20, -1};
     static const std::vector<std::int32_t> from_one = {1, 3, 5}, falling = {0, 3, 2}, more_than_cells = {0, 3, 13};
@@ -111,14 +114,13 @@ BOOST_AUTO_TEST_CASE(rules_that_are_none) {
 }
 
 BOOST_AUTO_TEST_CASE(rows_that_no_path_can_read_or_write) {
-    expect_refusal(PayloadFault::unsupported_dtype, "queries", [](Arguments& a) { a.problem.queries.dtype = DType::e4m3; });
+    expect_refusal(PayloadFault::unsupported_dtype, "queries",
+                   [](Arguments& a) { a.problem.queries.dtype = DType::e4m3; });
     expect_refusal(PayloadFault::unsupported_dtype, "out", [](Arguments& a) { a.result.out.dtype = DType::e5m2; });
-    expect_refusal(PayloadFault::misaligned, "queries", [](Arguments& a) {
-        a.problem.queries.data = static_cast<const char*>(a.problem.queries.data) + 2;
-    });
-    expect_refusal(PayloadFault::misaligned, "out", [](Arguments& a) {
-        a.result.out.data = static_cast<char*>(a.result.out.data) + 1;
-    });
+    expect_refusal(PayloadFault::misaligned, "queries",
+                   [](Arguments& a) { a.problem.queries.data = static_cast<const char*>(a.problem.queries.data) + 2; });
+    expect_refusal(PayloadFault::misaligned, "out",
+                   [](Arguments& a) { a.result.out.data = static_cast<char*>(a.result.out.data) + 1; });
     expect_refusal(PayloadFault::buffer_too_small, "lse", [](Arguments& a) { a.result.lse = a.result.lse.first(39); });
 }
 

@@ -62,11 +62,8 @@ void fill(const CellStore& store) {
 class Decode {
 public:
     explicit Decode(DType dtype)
-        : store_({blocks, block_size, kv_heads, head_dim, dtype}, CellOrder::hnd, false),
-          lengths_(sequences, length),
-          queries_(pattern()),
-          out_(states * head_dim),
-          lse_(states) {
+        : store_({blocks, block_size, kv_heads, head_dim, dtype}, CellOrder::hnd, false), lengths_(sequences, length),
+          queries_(pattern()), out_(states * head_dim), lse_(states) {
         fill(store_.view());
         for (const std::uint32_t id : shuffled_ids(blocks)) {
             tables_.push_back(static_cast<std::int32_t>(id));
@@ -205,25 +202,33 @@ void attention(Bench& bench) {
             },
             gather);
     }
-    bench.measure({.workload = "attention", .variant = "f32 and gather", .unit = "byte", .goal = 1 / 0.6},
-                  [&] { return one_thread(f32, f32.bytes()); }, gather);
-    bench.measure({.workload = "attention", .variant = "f32 and FMA peak", .unit = "FMA"},
-                  [&] { return one_thread(f32, multiplications); },
-                  [&] { return Sample{time([&] { multiply_add(multiplications); }), multiplications}; });
-    bench.measure({.workload = "attention", .variant = "f32 and reference", .unit = "byte", .goal = 0.2},
-                  [&] { return one_thread(f32, f32.bytes()); },
-                  [&] { return Sample{time([&] { f32.solve_by_reference(); }), f32.bytes() / sequences}; });
-    bench.measure({.workload = "attention", .variant = "2 threads and 1", .unit = "byte", .goal = 1 / 1.7},
-                  [&] { return on_the_wall(f32, 2); }, [&] { return on_the_wall(f32, 1); });
+    bench.measure(
+        {.workload = "attention", .variant = "f32 and gather", .unit = "byte", .goal = 1 / 0.6},
+        [&] { return one_thread(f32, f32.bytes()); }, gather);
+    bench.measure(
+        {.workload = "attention", .variant = "f32 and FMA peak", .unit = "FMA"},
+        [&] { return one_thread(f32, multiplications); },
+        [&] {
+            return Sample{time([&] { multiply_add(multiplications); }), multiplications};
+        });
+    bench.measure(
+        {.workload = "attention", .variant = "f32 and reference", .unit = "byte", .goal = 0.2},
+        [&] { return one_thread(f32, f32.bytes()); },
+        [&] {
+            return Sample{time([&] { f32.solve_by_reference(); }), f32.bytes() / sequences};
+        });
+    bench.measure(
+        {.workload = "attention", .variant = "2 threads and 1", .unit = "byte", .goal = 1 / 1.7},
+        [&] { return on_the_wall(f32, 2); }, [&] { return on_the_wall(f32, 1); });
     for (const DType dtype : {DType::bf16, DType::f16}) {
         Decode narrow(dtype);
         const bool is_bf16 = dtype == DType::bf16;
-        bench.measure({.workload = "attention",
-                       .variant = is_bf16 ? "bf16 and f32" : "f16 and f32",
-                       .unit = "element",
-                       .goal = is_bf16 ? 0.6 : 0},
-                      [&] { return one_thread(narrow, elements); },
-                      [&] { return without_checks(one_thread(f32, elements)); });
+        bench.measure(
+            {.workload = "attention",
+             .variant = is_bf16 ? "bf16 and f32" : "f16 and f32",
+             .unit = "element",
+             .goal = is_bf16 ? 0.6 : 0},
+            [&] { return one_thread(narrow, elements); }, [&] { return without_checks(one_thread(f32, elements)); });
     }
 }
 

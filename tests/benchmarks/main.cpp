@@ -31,6 +31,8 @@ std::span<const Workload> workloads() {
         Workload{"W4c", "W4 beside 60 000 idle cached blocks", steps_beside_cached_blocks},
         Workload{"W5", "1000 requests over 64 shared prefixes, 128 decode steps each", shared_prefixes},
         Workload{"W6x", "exports: CSR, padded, bound rows", exports},
+        Workload{"copy", "payload: copies of blocks of 64 KB", block_copies},
+        Workload{"gather", "payload: blocks of 64 KB gathered to dense rows", gathers},
         Workload{"attention", "decode of 16 x 4096 tokens on the host, 1.3 GB of memory, some minutes", attention},
     };
     return all;

@@ -8,7 +8,7 @@
 #include "benchmarks/bench.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#    include <immintrin.h>
 #endif
 
 namespace kvpane::bench {
@@ -31,11 +31,14 @@ void read(std::span<const std::span<const std::byte>> pieces) {
 
 __attribute__((target("avx2,fma"))) void multiply_add(double count) {
     constexpr std::size_t vectors = 10;  // two a cycle with a latency of four or five
-    __m256 sums[vectors] = {};
+    __m256 sums[vectors];
+    for (std::size_t i = 0; i < vectors; ++i) {
+        sums[i] = _mm256_set1_ps(static_cast<float>(i));  // no two alike, or the compiler would compute one for all
+    }
     const __m256 factor = _mm256_set1_ps(0.5F);
     const auto rounds = static_cast<std::size_t>(count) / (8 * vectors);
     for (std::size_t round = 0; round < rounds; ++round) {
-#pragma GCC unroll 10
+#    pragma GCC unroll 10
         for (std::size_t i = 0; i < vectors; ++i) {
             sums[i] = _mm256_fmadd_ps(sums[i], factor, factor);
         }

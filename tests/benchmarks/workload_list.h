@@ -41,5 +41,8 @@ void cold_lookup(Bench& bench);
 void forks(Bench& bench);
 // exports.cpp
 void exports(Bench& bench);
+// payload.cpp
+void block_copies(Bench& bench);
+void gathers(Bench& bench);
 
 }  // namespace kvpane::bench

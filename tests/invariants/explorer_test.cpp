@@ -64,13 +64,17 @@ std::vector<ExploreConfig> small_ones() {
     configs.push_back(exploration(plain(2, 2), 2));
     configs.back().sequences = 3;
     configs.back().reserve = 1;
-    configs.push_back(exploration(with_cache(plain(1, 2)), 2));
+    const auto alone = [&] {
+        configs.push_back(exploration(with_cache(plain(1, 2)), 2));
+        configs.back().sequences = 1;
+    };
+    alone();
     configs.back().scopes = 3;
-    configs.push_back(exploration(with_cache(plain(1, 2)), 2));
+    alone();
     configs.back().contents = 1;
-    configs.push_back(exploration(with_cache(plain(1, 2)), 2));
+    alone();
     configs.back().open_steps = configs.back().priorities = configs.back().priority_steps = 1;
-    configs.push_back(exploration(with_cache(plain(1, 2)), 2));
+    alone();
     configs.back().pins = configs.back().priorities = 1;
     return configs;
 }

@@ -69,6 +69,8 @@ private:
         constexpr Length most_length = prompt_length + steps;
         Config config = workload(Length{sequences} * (most_length / 16 + 2) + 1);
         config.prefix_cache.enabled = cache;
+        config.expected_sequences = sequences;
+        config.expected_length = most_length;
         return config;
     }
 
