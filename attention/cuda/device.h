@@ -67,6 +67,9 @@ private:
 payload_expected<void> copy_to_device(std::span<std::byte> to, std::span<const std::byte> from, void* stream) noexcept;
 payload_expected<void> copy_from_device(std::span<std::byte> to, std::span<const std::byte> from, void* stream) noexcept;
 
+payload_expected<void> copy_within_device(std::span<std::byte> to, std::span<const std::byte> from,
+                                          void* stream) noexcept;
+
 // Zeroes it, before it returns.
 payload_expected<void> clear_device(std::span<std::byte> memory) noexcept;
 

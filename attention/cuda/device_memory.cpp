@@ -56,6 +56,11 @@ payload_expected<void> copy_from_device(std::span<std::byte> to, std::span<const
     return copy(to, from, cudaMemcpyDeviceToHost, stream);
 }
 
+payload_expected<void> copy_within_device(std::span<std::byte> to, std::span<const std::byte> from,
+                                          void* stream) noexcept {
+    return copy(to, from, cudaMemcpyDeviceToDevice, stream);
+}
+
 payload_expected<void> wait_for(void* stream) noexcept {
     return status_of(cudaStreamSynchronize(stream_of(stream)), "cudaStreamSynchronize");
 }

@@ -23,6 +23,9 @@ payload_expected<void> copy_to_device(std::span<std::byte>, std::span<const std:
 payload_expected<void> copy_from_device(std::span<std::byte>, std::span<const std::byte>, void*) noexcept {
     return none();
 }
+payload_expected<void> copy_within_device(std::span<std::byte>, std::span<const std::byte>, void*) noexcept {
+    return none();
+}
 payload_expected<void> wait_for(void*) noexcept { return none(); }
 
 namespace on_device {

@@ -5,6 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "cuda/bounds_of.h"
 #include "cuda/emulated_attention.h"
 #include "support/runs.h"
 #include "support/seed.h"

@@ -9,7 +9,8 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "cuda/emulated_attention.h"
+#include "attention/attention_case.h"
+#include "cuda/bounds_of.h"
 
 namespace kvpane {
 
@@ -85,7 +86,12 @@ BOOST_AUTO_TEST_CASE(problems_of_attention_by_what_is_wrong) {
            "lse");
     expect(spoiled([](DeviceCall& call) { call.result.out.data = call.made.queries.data(); }), PayloadFault::overlapping,
            "out");
-    expect(spoiled([](DeviceCall& call) { call.problem.cells.strides.cell += 1; }), PayloadFault::misaligned, "strides");
+    expect(spoiled([](DeviceCall& call) { 
+               for (void** part : {&call.problem.cells.k, &call.problem.cells.v}) {
+                   *part = static_cast<float*>(*part) + 1;
+               }
+           }),
+           PayloadFault::misaligned, "k");
 }
 
 BOOST_AUTO_TEST_CASE(operations_by_what_is_wrong) {
@@ -96,7 +102,7 @@ BOOST_AUTO_TEST_CASE(operations_by_what_is_wrong) {
     float* const v = rows.data() + rows.size() / 2;
     expect(device_gather_cells(store, {table, 0, 9}, {rows.data(), v, DType::f32}, nullptr),
            PayloadFault::buffer_too_small, "table");
-    expect(device_gather_cells(store, {table, 0, 1}, {rows.data() + 1, v, DType::f32}, nullptr),
+    expect(device_gather_cells(store, {table, 0, 1}, {rows.data(), v + 1, DType::f32}, nullptr),
            PayloadFault::misaligned, "rows");
     expect(device_gather_cells(store, {table, 0, 1}, {rows.data(), v, DType::e5m2}, nullptr),
            PayloadFault::unsupported_dtype, "rows");

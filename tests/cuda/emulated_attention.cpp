@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/emulated_attention.h"
 
-#include <algorithm>
 #include <vector>
 
 #include <kvpane/attention/cuda/attention_launch.cuh>
 #include <kvpane/attention/elements.h>
 
+#include "cuda/bounds_of.h"
 #include "cuda/emulated_launch.h"
 
 namespace kvpane::testing {
-
-DeviceBounds bounds_of(const AttentionProblem& problem) {
-    DeviceBounds bounds{.rows = rows_of(problem), .most_rows = 1, .longest = 0};
-    for (std::size_t i = 0; i < problem.lengths.size(); ++i) {
-        bounds.longest = std::max(bounds.longest, problem.lengths[i]);
-        bounds.most_rows = std::max(bounds.most_rows, rows_of_sequence(problem, i).size());
-    }
-    return bounds;
-}
 
 Answer by_emulator(const AttentionProblem& problem, std::uint64_t seed, DType rows) {
     const std::size_t states = states_of(problem);
