@@ -18,6 +18,7 @@ if(KVPANE_CUDA)
         enable_language(CUDA)
         find_package(CUDAToolkit REQUIRED)
         set(KVPANE_WITH_CUDA ON)
+        set(KVPANE_CUDA_LIBS "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -lpthread")
     elseif(NOT KVPANE_CUDA STREQUAL "AUTO")
         message(FATAL_ERROR "KVPANE_CUDA=ON, but no CUDA compiler was found: "
             "name it with -DCMAKE_CUDA_COMPILER=, or leave the kernels out with -DKVPANE_CUDA=OFF.")

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include <kvpane/attention/cuda/device_layout.h>
 #include <kvpane/attention/cuda/on_device.h>
+#include <kvpane/attention/cuda/piece_layout.h>
 #include <kvpane/attention/memory_range.h>
 
 namespace kvpane {

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include <kvpane/attention/cell_pieces.h>
-#include <kvpane/attention/cuda/device_layout.h>
 #include <kvpane/attention/cuda/on_device.h>
+#include <kvpane/attention/cuda/piece_layout.h>
 #include <kvpane/attention/element_copy.h>
 #include <kvpane/attention/memory_range.h>
 

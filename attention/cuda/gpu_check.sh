@@ -39,7 +39,7 @@ trap 'rm -rf "$results"' EXIT
 
 failed=0
 say "checks${no_gpu:+, without a device}"
-timeout 150 "$binary" $no_gpu >"$results/gpu_check.json" || failed=$?
+timeout 110 "$binary" $no_gpu >"$results/gpu_check.json" || failed=$?
 
 # memcheck: addresses; racecheck: shared memory. Each makes kernels some hundred times slower.
 sanitize() {
@@ -47,7 +47,7 @@ sanitize() {
         echo '"not run: --no-gpu"'
     elif ! command -v compute-sanitizer >/dev/null; then
         echo '"not run: no compute-sanitizer on this machine"'
-    elif timeout 40 compute-sanitizer --tool "$1" --error-exitcode 9 "$binary" --small --no-times >"$results/$1" 2>&1; then
+    elif timeout 30 compute-sanitizer --tool "$1" --error-exitcode 9 "$binary" --small --no-times >"$results/$1" 2>&1; then
         echo '"ok"'
     else
         tail -20 "$results/$1" >&2
@@ -62,7 +62,7 @@ torch_sdpa() {
     elif ! python3 -c 'import torch' 2>/dev/null; then
         echo '"not run: no torch on this machine"'
     else
-        timeout 60 python3 attention/cuda/torch_decode.py || echo '"failed"'
+        timeout 40 python3 attention/cuda/torch_decode.py || echo '"failed"'
     fi
 }
 
