@@ -26,7 +26,7 @@ if(KVPANE_CUDA)
 endif()
 message(STATUS "CUDA kernels: ${KVPANE_WITH_CUDA}")
 
-# kvpane_add_cuda(<target> SOURCES <.cu>... HEADERS <their headers>... HOST_SOURCES <.cpp that call the CUDA runtime>...)
+# kvpane_add_cuda(<target> SOURCES <.cu>... HEADERS <their headers>... HOST_SOURCES <.cpp that call the runtime>...)
 # nvcc compiles into objects of their own, away from the host compiler's warnings and sanitizers. The runtime is linked
 # statically: a program runs its host paths where there is no driver.
 function(kvpane_add_cuda target)

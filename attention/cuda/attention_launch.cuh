@@ -2,10 +2,10 @@
 #pragma once
 
 #include <kvpane/attention/cuda/device_attention.h>
+#include <kvpane/attention/cuda/launch_shape.h>
 #include <kvpane/attention/cuda/kernels/decode.cuh>
 #include <kvpane/attention/cuda/kernels/merge.cuh>
 #include <kvpane/attention/cuda/kernels/prefill.cuh>
-#include <kvpane/attention/cuda/launch_shape.h>
 
 // Which kernels solve a problem, and how large their grids are. `launch(kernel, shape, arguments)` runs one: on a
 // device, or in the emulator.
@@ -61,11 +61,11 @@ payload_expected<void> launch_decode(Launch& launch, const DecodeArgs& args, std
 template <class Cells, class Launch>
 payload_expected<void> launch_prefill(Launch& launch, const PrefillArgs& args) {
     const CellShape& shape = args.problem.cells.shape;
-    return launch(prefill_tile<Cells>,
-                  LaunchShape{{args.problem.n_seqs * args.tiles, shape.kv_heads},
-                              prefill_threads,
-                              prefill_shared_bytes(shape.head_dim)},
-                  args);
+    return launch(
+        prefill_tile<Cells>,
+        LaunchShape{
+            {args.problem.n_seqs * args.tiles, shape.kv_heads}, prefill_threads, prefill_shared_bytes(shape.head_dim)},
+        args);
 }
 
 template <class Launch>
@@ -137,17 +137,16 @@ payload_expected<void> run_merge(Launch& launch, const AttentionParts& parts, co
     if (parts.rows == 0) {
         return {};
     }
-    return launch_merge(launch,
-                        MergeArgs{.part_out = parts.out.data(),
-                                  .part_lse = parts.lse.data(),
-                                  .parts = static_cast<std::uint32_t>(parts.parts),
-                                  .states = parts.rows * parts.query_heads,
-                                  .query_heads = parts.query_heads,
-                                  .head_dim = parts.head_dim,
-                                  .sink_logits = parts.sink_logits.empty() ? nullptr : parts.sink_logits.data(),
-                                  .out = result.out.data,
-                                  .out_dtype = result.out.dtype,
-                                  .lse = result.lse.empty() ? nullptr : result.lse.data()});
+    return launch_merge(launch, MergeArgs{.part_out = parts.out.data(),
+                                          .part_lse = parts.lse.data(),
+                                          .parts = static_cast<std::uint32_t>(parts.parts),
+                                          .states = parts.rows * parts.query_heads,
+                                          .query_heads = parts.query_heads,
+                                          .head_dim = parts.head_dim,
+                                          .sink_logits = parts.sink_logits.empty() ? nullptr : parts.sink_logits.data(),
+                                          .out = result.out.data,
+                                          .out_dtype = result.out.dtype,
+                                          .lse = result.lse.empty() ? nullptr : result.lse.data()});
 }
 
 }  // namespace kvpane::cuda

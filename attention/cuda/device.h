@@ -11,8 +11,8 @@
 // A CUDA device and its memory, without a CUDA type in sight: a stream is a cudaStream_t as a pointer, null is the
 // default one. Everything is of the calling thread's current device.
 //
-// ERRORS of all: no_device (built without CUDA, no driver, no device: `where` says which call found that out), cuda_error
-// (where = the CUDA call, code = its cudaError_t).
+// ERRORS of all: no_device (built without CUDA, no driver, no device: `where` says which call found that out),
+// cuda_error (where = the CUDA call, code = its cudaError_t).
 namespace kvpane {
 
 // Was this library built with CUDA, and is there a device that works? Says why not.
@@ -48,7 +48,8 @@ private:
 class DeviceCellStore {
 public:
     // ERRORS also as find_wrong(CellShape).
-    static payload_expected<DeviceCellStore> allocate(const CellShape& shape, CellOrder order, bool interleaved) noexcept;
+    static payload_expected<DeviceCellStore> allocate(const CellShape& shape, CellOrder order,
+                                                      bool interleaved) noexcept;
 
     const CellStore& view() const noexcept { return store_; }
     void set_scales(float k_scale, float v_scale) noexcept {
@@ -65,7 +66,8 @@ private:
 
 // Queued on the stream; REQUIRES that the host's memory stays until then. ERRORS also bad_shape (sizes that differ).
 payload_expected<void> copy_to_device(std::span<std::byte> to, std::span<const std::byte> from, void* stream) noexcept;
-payload_expected<void> copy_from_device(std::span<std::byte> to, std::span<const std::byte> from, void* stream) noexcept;
+payload_expected<void> copy_from_device(std::span<std::byte> to, std::span<const std::byte> from,
+                                        void* stream) noexcept;
 
 payload_expected<void> copy_within_device(std::span<std::byte> to, std::span<const std::byte> from,
                                           void* stream) noexcept;

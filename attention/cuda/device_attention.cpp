@@ -15,6 +15,7 @@ namespace {
 
 using Found = payload_expected<void>;
 
+constexpr std::size_t largest_grid_x = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t largest_grid_y = 65535;
 
 bool is_aligned(const void* address, std::size_t alignment) noexcept {
@@ -31,7 +32,7 @@ Found find_wrong_sizes(const AttentionProblem& problem, const DeviceBounds& boun
     if (problem.query_heads > largest_grid_y) {  // of which the grid's y is a part
         return refuse(PayloadFault::bad_shape, "query_heads");
     }
-    if (n_seqs > std::numeric_limits<std::int32_t>::max()) {
+    if (n_seqs > largest_grid_x) {
         return refuse(PayloadFault::bad_shape, "lengths");
     }
     if (__builtin_mul_overflow(n_seqs, problem.width, &entries) || problem.tables.size() != entries) {
@@ -49,7 +50,10 @@ Found find_wrong_sizes(const AttentionProblem& problem, const DeviceBounds& boun
     if (is_decode && (bounds.rows != n_seqs || bounds.most_rows != 1)) {
         return refuse(PayloadFault::bad_shape, "bounds");
     }
-    if (bounds.longest < 0 || bounds.longest > longest_sequence || bounds.most_rows > bounds.rows + 1) {
+    const std::size_t most_queries = bounds.most_rows * (problem.query_heads / kv_heads);  // of a KV head
+    const bool fits_a_grid =
+        bounds.most_rows <= largest_grid_x && most_queries <= largest_grid_x / std::max<std::size_t>(1, n_seqs);
+    if (bounds.longest < 0 || bounds.longest > longest_sequence || !fits_a_grid) {
         return refuse(PayloadFault::bad_shape, "bounds");
     }
     return {};
@@ -144,7 +148,9 @@ DecodeSplit split_decode(const AttentionProblem& problem, const DeviceBounds& bo
     constexpr Length step = 64;  // cells that a thread block reads at once, at most
     const Length window = problem.rule.window;
     const Length most_seen =
-        window == 0 ? bounds.longest : std::min(bounds.longest, problem.rule.sinks + std::min(window, bounds.longest));
+        window == 0
+            ? bounds.longest
+            : std::min(bounds.longest, std::min(problem.rule.sinks, bounds.longest) + std::min(window, bounds.longest));
     const Length blocks =
         std::max<Length>(1, static_cast<Length>(problem.lengths.size()) * problem.cells.shape.kv_heads);
     const Length useful = std::max<Length>(1, most_seen / shortest_chunk);
@@ -167,9 +173,8 @@ payload_expected<void> device_attention(const AttentionProblem& problem, const D
     return find_wrong_on_device(problem.cells)
         .and_then([&] { return find_wrong_sizes(problem, bounds); })
         .and_then([&] { return find_wrong_rule(problem); })
-        .and_then([&] {
-            return find_wrong_outputs(result, bounds.rows * problem.query_heads, problem.cells.shape.head_dim);
-        })
+        .and_then(
+            [&] { return find_wrong_outputs(result, bounds.rows * problem.query_heads, problem.cells.shape.head_dim); })
         .and_then([&] { return find_wrong_memory(problem, bounds, workspace, result); })
         .and_then([&]() -> Found {
             if (workspace.size() < device_workspace_bytes(problem, bounds)) {

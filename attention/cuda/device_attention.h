@@ -39,8 +39,8 @@ std::size_t device_workspace_bytes(const AttentionProblem& problem, const Device
 // REQUIRES what find_wrong() of attention.h asks of the contents of spans; a block id that the store lacks reads
 // somebody else's memory.
 // ERRORS as find_wrong() as far as they show in sizes and addresses; bad_shape (bounds; more than 65535 KV heads),
-// workspace_too_small; misaligned (K and V start at multiples of 16 bytes, or of 8 elements where that is less, and their
-// strides are multiples of 8 elements): nothing is written.
+// workspace_too_small; misaligned (K and V start at multiples of 16 bytes, or of 8 elements where that is less, and
+// their strides are multiples of 8 elements): nothing is written.
 payload_expected<void> device_attention(const AttentionProblem& problem, const DeviceBounds& bounds,
                                         std::span<std::byte> workspace, const AttentionResult& result,
                                         void* stream) noexcept;

@@ -3,7 +3,6 @@
 # The CUDA kernels on a real device: checked against the host's functions, once more in compute-sanitizer, then timed.
 # Takes less than four minutes; docs/attention-cuda.md says what the numbers are.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
 
 usage() {
     cat <<'TEXT'
@@ -15,17 +14,18 @@ usage: attention/cuda/gpu_check.sh [--binary FILE] [--out FILE] [--no-gpu]
 TEXT
 }
 
-binary="" out=/dev/stdout no_gpu=""
+binary="" out="" no_gpu=""
 while [ $# -gt 0 ]; do
     case $1 in
-        --binary) binary=$2; shift 2 ;;
-        --out) out=$2; shift 2 ;;
+        --binary) binary=$(realpath "$2"); shift 2 ;;
+        --out) out=$(realpath "$2"); shift 2 ;;
         --no-gpu) no_gpu=--no-gpu; shift ;;
         --help | -h) usage; exit 0 ;;
         *) usage >&2; exit 2 ;;
     esac
 done
 
+cd "$(dirname "$0")/../.."
 say() { printf 'gpu_check: %s\n' "$*" >&2; }
 
 if [ -z "$binary" ]; then
@@ -47,7 +47,8 @@ sanitize() {
         echo '"not run: --no-gpu"'
     elif ! command -v compute-sanitizer >/dev/null; then
         echo '"not run: no compute-sanitizer on this machine"'
-    elif timeout 30 compute-sanitizer --tool "$1" --error-exitcode 9 "$binary" --small --no-times >"$results/$1" 2>&1; then
+    elif timeout 30 compute-sanitizer --tool "$1" --error-exitcode 9 "$binary" --small --no-times \
+        >"$results/$1" 2>&1; then
         echo '"ok"'
     else
         tail -20 "$results/$1" >&2
@@ -70,10 +71,11 @@ memcheck=$(sanitize memcheck)
 racecheck=$(sanitize racecheck)
 torch=$(torch_sdpa)
 case "$memcheck$racecheck" in *failed*) failed=1 ;; esac
+[ -z "$out" ] || exec >"$out"
 {
     printf '{\n"kernels": '
-    cat "$results/gpu_check.json"
+    [ -s "$results/gpu_check.json" ] && cat "$results/gpu_check.json" || echo null
     printf ',\n"memcheck": %s,\n"racecheck": %s,\n"torch": %s\n}\n' "$memcheck" "$racecheck" "$torch"
-} >"$out"
+}
 [ "$failed" = 0 ] || say "something is wrong: see the JSON"
 exit "$failed"

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #ifndef __CUDACC__
-#include <cstring>
+#    include <cstring>
 #endif
 
 // What a kernel sees of the machine that it runs on. The kernels are written once, in these words: nvcc compiles them
@@ -23,11 +23,11 @@ struct Index3 {
 
 #ifdef __CUDACC__
 
-#define KVPANE_KERNEL static __global__
-#define KVPANE_DEVICE __device__ __forceinline__
-#define KVPANE_BOTH __host__ __device__ __forceinline__  // needed by kernels and by who launches them
-#define KVPANE_MOST_THREADS(threads) __launch_bounds__(threads)
-#define KVPANE_UNROLL _Pragma("unroll")  // what is indexed inside stays in registers
+#    define KVPANE_KERNEL static __global__
+#    define KVPANE_DEVICE __device__ __forceinline__
+#    define KVPANE_BOTH __host__ __device__ __forceinline__  // needed by kernels and by who launches them
+#    define KVPANE_MOST_THREADS(threads) __launch_bounds__(threads)
+#    define KVPANE_UNROLL _Pragma("unroll")  // what is indexed inside stays in registers
 
 KVPANE_DEVICE unsigned thread_index() { return threadIdx.x; }
 KVPANE_DEVICE unsigned thread_count() { return blockDim.x; }
@@ -86,11 +86,11 @@ KVPANE_DEVICE void store_words(const std::uint32_t (&from)[words], void* to) {
 
 #else
 
-#define KVPANE_KERNEL inline
-#define KVPANE_DEVICE inline
-#define KVPANE_BOTH inline
-#define KVPANE_MOST_THREADS(threads)
-#define KVPANE_UNROLL
+#    define KVPANE_KERNEL inline
+#    define KVPANE_DEVICE inline
+#    define KVPANE_BOTH inline
+#    define KVPANE_MOST_THREADS(threads)
+#    define KVPANE_UNROLL
 
 // Given by the emulator. Places in the source tell one barrier, or one exchange, from another.
 namespace emulated {

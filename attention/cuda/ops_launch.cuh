@@ -4,10 +4,10 @@
 #include <optional>
 
 #include <kvpane/attention/cuda/device_ops.h>
+#include <kvpane/attention/cuda/launch_shape.h>
 #include <kvpane/attention/cuda/kernels/inspect.cuh>
 #include <kvpane/attention/cuda/kernels/move.cuh>
 #include <kvpane/attention/cuda/kernels/tables.cuh>
-#include <kvpane/attention/cuda/launch_shape.h>
 
 // Which kernels an operation of device_ops.h needs; `launch(kernel, shape, arguments)` as in attention_launch.cuh.
 namespace kvpane::cuda {
@@ -73,8 +73,7 @@ template <class Launch>
 payload_expected<void> run_swap_blocks(Launch& launch, const CellStore& from, const CellStore& to,
                                        std::span<const BlockPair> pairs) {
     return run_copies(
-        launch,
-        CopyArgs{.from = from, .to = to, .pairs = pairs.data(), .n = static_cast<std::uint32_t>(pairs.size())});
+        launch, CopyArgs{.from = from, .to = to, .pairs = pairs.data(), .n = static_cast<std::uint32_t>(pairs.size())});
 }
 
 template <class Launch>
@@ -96,13 +95,14 @@ payload_expected<void> run_compare_cells(Launch& launch, const CellStore& store,
                            .out = out};
     return launch.fill(scratch, 0xff, sizeof *scratch)
         .and_then([&] { return launch(find_difference, shape_for_cells(store.shape, range.count), args); })
-        .and_then([&] { return launch(describe_difference, LaunchShape{{1}, 1}, args); });
+        .and_then([&] {
+            return launch(describe_difference, LaunchShape{{1}, 1}, args);
+        });
 }
 
 template <class Launch>
 payload_expected<void> run_tables_to_csr(Launch& launch, const PaddedTables& tables, std::span<const Length> lengths,
-                                         const SeenRule& rule, const CsrArrays& out,
-                                         std::span<std::byte> workspace) {
+                                         const SeenRule& rule, const CsrArrays& out, std::span<std::byte> workspace) {
     const CsrArgs args{.tables = tables.ids.data(),
                        .width = tables.width,
                        .n_seqs = static_cast<std::uint32_t>(lengths.size()),
@@ -117,7 +117,9 @@ payload_expected<void> run_tables_to_csr(Launch& launch, const PaddedTables& tab
                        .first_position = out.first_position.data()};
     return launch(count_blocks, shape_for_tables(lengths.size() + 1), args)
         .and_then([&] { return launch.running_sum(args.indptr + 1, lengths.size(), workspace); })
-        .and_then([&] { return launch(fill_csr, LaunchShape{{args.n_seqs}, table_threads}, args); });
+        .and_then([&] {
+            return launch(fill_csr, LaunchShape{{args.n_seqs}, table_threads}, args);
+        });
 }
 
 template <class Launch>

@@ -45,7 +45,8 @@ struct Window {
     Length window = 0;
     Length sinks = 0;
 };
-constexpr std::array windows = {Window{0, 0}, Window{37, 0}, Window{5, 0}, Window{37, 3}, Window{1, 1}, Window{100, 70}};
+constexpr std::array windows = {Window{0, 0},  Window{37, 0}, Window{5, 0},
+                                Window{37, 3}, Window{1, 1},  Window{100, 70}};
 
 }  // namespace
 

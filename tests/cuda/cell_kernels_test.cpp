@@ -11,8 +11,8 @@
 #include <kvpane/attention/block_ops.h>
 #include <kvpane/attention/cell_compare.h>
 #include <kvpane/attention/cell_ops.h>
-#include <kvpane/attention/cuda/ops_launch.cuh>
 #include <kvpane/attention/elements.h>
+#include <kvpane/attention/cuda/ops_launch.cuh>
 
 #include "cuda/emulated_launch.h"
 #include "support/seed.h"
@@ -89,8 +89,7 @@ struct Pair {
 struct Rows {
     Rows(const Layout& layout, std::size_t cells)
         : k(random_elements(layout.rows, elements_of_cells(layout.shape, cells))),
-          v(random_elements(layout.rows, elements_of_cells(layout.shape, cells))),
-          dtype(layout.rows) {}
+          v(random_elements(layout.rows, elements_of_cells(layout.shape, cells))), dtype(layout.rows) {}
 
     CellRows in() const { return {k.data(), v.data(), dtype}; }
     CellRowsOut out() { return {k.data(), v.data(), dtype}; }
@@ -203,8 +202,8 @@ BOOST_AUTO_TEST_CASE(finding_the_first_difference) {
             std::uint64_t scratch = 0;
             BOOST_REQUIRE(compare_cells(stores.host.view(), range, rows.in(), tolerance, &expected));
             EmulatedLaunch launch(5);
-            BOOST_REQUIRE(cuda::run_compare_cells(launch, stores.device.view(), range, rows.in(), tolerance, &scratch,
-                                                  &found));
+            BOOST_REQUIRE(
+                cuda::run_compare_cells(launch, stores.device.view(), range, rows.in(), tolerance, &scratch, &found));
             BOOST_TEST((found == expected));
             return found.position;
         };

@@ -20,7 +20,8 @@ using testing::AttentionCase;
 
 // A problem, its outputs and its workspace, sound until a test spoils it.
 struct DeviceCall {
-    DeviceCall() : made({.block_size = 8, .lengths = {9, 3}}, 1), problem(made.problem()), bounds(testing::bounds_of(problem)) {
+    DeviceCall()
+        : made({.block_size = 8, .lengths = {9, 3}}, 1), problem(made.problem()), bounds(testing::bounds_of(problem)) {
         workspace.resize(device_workspace_bytes(problem, bounds) / sizeof(float));
         out.resize(made.states() * problem.cells.shape.head_dim);
         result = {.out = {out.data(), DType::f32}, .lse = {}};
@@ -76,18 +77,18 @@ BOOST_AUTO_TEST_CASE(problems_of_attention_by_what_is_wrong) {
         spoil(call);
         return call();
     };
-    expect(spoiled([](DeviceCall& call) { call.problem.query_heads = 3; }), PayloadFault::heads_do_not_divide, "query_heads");
-    expect(spoiled([](DeviceCall& call) { call.problem.width = 7; }), PayloadFault::bad_shape, "tables");
-    expect(spoiled([](DeviceCall& call) { call.bounds.rows = 1; }), PayloadFault::bad_shape, "bounds");
-    expect(spoiled([](DeviceCall& call) { call.problem.rule.window = -1; }), PayloadFault::bad_shape, "window");
-    expect(spoiled([](DeviceCall& call) { call.workspace.pop_back(); }), PayloadFault::workspace_too_small, "workspace");
-    expect(spoiled([](DeviceCall& call) { call.result.out.dtype = DType::e4m3; }), PayloadFault::unsupported_dtype, "out");
-    expect(spoiled([](DeviceCall& call) { call.result.lse = std::span(call.out).first(1); }), PayloadFault::buffer_too_small,
-           "lse");
-    expect(spoiled([](DeviceCall& call) { call.result.out.data = call.made.queries.data(); }), PayloadFault::overlapping,
-           "out");
-    expect(spoiled([](DeviceCall& call) { 
-               for (void** part : {&call.problem.cells.k, &call.problem.cells.v}) {
+    using C = DeviceCall;
+    expect(spoiled([](C& c) { c.problem.query_heads = 3; }), PayloadFault::heads_do_not_divide, "query_heads");
+    expect(spoiled([](C& c) { c.problem.width = 7; }), PayloadFault::bad_shape, "tables");
+    expect(spoiled([](C& c) { c.bounds.rows = 1; }), PayloadFault::bad_shape, "bounds");
+    expect(spoiled([](C& c) { c.bounds.longest = -1; }), PayloadFault::bad_shape, "bounds");
+    expect(spoiled([](C& c) { c.problem.rule.window = -1; }), PayloadFault::bad_shape, "window");
+    expect(spoiled([](C& c) { c.workspace.pop_back(); }), PayloadFault::workspace_too_small, "workspace");
+    expect(spoiled([](C& c) { c.result.out.dtype = DType::e4m3; }), PayloadFault::unsupported_dtype, "out");
+    expect(spoiled([](C& c) { c.result.lse = std::span(c.out).first(1); }), PayloadFault::buffer_too_small, "lse");
+    expect(spoiled([](C& c) { c.result.out.data = c.made.queries.data(); }), PayloadFault::overlapping, "out");
+    expect(spoiled([](C& c) {
+               for (void** part : {&c.problem.cells.k, &c.problem.cells.v}) {
                    *part = static_cast<float*>(*part) + 1;
                }
            }),

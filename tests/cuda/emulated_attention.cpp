@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include <kvpane/attention/cuda/attention_launch.cuh>
 #include <kvpane/attention/elements.h>
+#include <kvpane/attention/cuda/attention_launch.cuh>
 
 #include "cuda/bounds_of.h"
 #include "cuda/emulated_launch.h"

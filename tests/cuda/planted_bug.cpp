@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // planted_bug caught|agrees: compares kernels with the reference in a handful of problems, under several orders of
-// threads. It is built once from the kernels as they are, where they have to agree, and once for each planted bug, which
-// has to be caught (CMakeLists.txt plants them).
+// threads. It is built once from the kernels as they are, where they have to agree, and once for each planted bug,
+// which has to be caught (CMakeLists.txt plants them).
 #include <cstdint>
 #include <cstdio>
 #include <string>

@@ -4,10 +4,10 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <kvpane/attention/cuda/attention_launch.cuh>
-#include <kvpane/attention/cuda/ops_launch.cuh>
 #include <kvpane/attention/merge.h>
 #include <kvpane/attention/table_ops.h>
+#include <kvpane/attention/cuda/attention_launch.cuh>
+#include <kvpane/attention/cuda/ops_launch.cuh>
 
 #include "cuda/emulated_launch.h"
 
@@ -27,7 +27,8 @@ struct Tables {
     Tables() {
         for (std::size_t i = 0; i < n_seqs; ++i) {
             for (std::size_t entry = 0; entry < width; ++entry) {
-                ids.push_back(Length(entry) * block_size < lengths[i] ? static_cast<std::int32_t>(10 * i + entry + 1) : 0);
+                const bool is_held = static_cast<Length>(entry * block_size) < lengths[i];
+                ids.push_back(is_held ? static_cast<std::int32_t>(10 * i + entry + 1) : 0);
             }
         }
     }

@@ -31,9 +31,7 @@ struct Exchange {
     std::size_t bytes = 0;
 };
 
-bool is_same(const Where& a, const Where& b) {
-    return a.line == b.line && std::strcmp(a.file, b.file) == 0;
-}
+bool is_same(const Where& a, const Where& b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
 
 std::string text_of(const Where& where) {
     const std::string file = where.file;

@@ -5,19 +5,19 @@
 #include <cstdlib>
 
 #if defined(__SANITIZE_ADDRESS__)
-#define KVPANE_ASAN 1
+#    define KVPANE_ASAN 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KVPANE_ASAN 1
-#endif
+#    if __has_feature(address_sanitizer)
+#        define KVPANE_ASAN 1
+#    endif
 #endif
 #ifdef KVPANE_ASAN
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
+#    include <sanitizer/asan_interface.h>
+#    include <sanitizer/common_interface_defs.h>
 #else
-#define __sanitizer_start_switch_fiber(fake_stack, bottom, bytes) static_cast<void>(fake_stack)
-#define __sanitizer_finish_switch_fiber(fake_stack, bottom, bytes) static_cast<void>(fake_stack)
-#define __asan_unpoison_memory_region(memory, bytes) static_cast<void>(memory)
+#    define __sanitizer_start_switch_fiber(fake_stack, bottom, bytes) static_cast<void>(fake_stack)
+#    define __sanitizer_finish_switch_fiber(fake_stack, bottom, bytes) static_cast<void>(fake_stack)
+#    define __asan_unpoison_memory_region(memory, bytes) static_cast<void>(memory)
 #endif
 
 namespace kvpane::emulator {

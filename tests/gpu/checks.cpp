@@ -27,7 +27,7 @@ Answer by_gpu(const AttentionProblem& host, DType rows) {
     const auto out = gpu.empty(elements * bytes_of(rows));
     const auto lse = gpu.array<float>(states);
     require(device_attention(problem, bounds, gpu.empty(device_workspace_bytes(problem, bounds)),
-                          {.out = {out.data(), rows}, .lse = lse}, nullptr));
+                             {.out = {out.data(), rows}, .lse = lse}, nullptr));
     const auto bytes = from_gpu<std::byte>(out);
     Answer answer{std::vector<float>(elements), from_gpu<float>(lse)};
     for (std::size_t i = 0; i < elements; ++i) {
@@ -86,7 +86,8 @@ void check_attentions(bool small, bool has_device, ordered_json& rows) {
 
 // A store of random cells, rows, and one sequence's table: what the operations on cells take.
 struct Cells {
-    explicit Cells(DType dtype) : made({.block_size = 16, .cells = dtype, .lengths = {100}}, 2), store(made.store.view()) {}
+    explicit Cells(DType dtype)
+        : made({.block_size = 16, .cells = dtype, .lengths = {100}}, 2), store(made.store.view()) {}
 
     AttentionCase made;
     const CellStore& store;
@@ -107,7 +108,8 @@ std::vector<std::byte> bytes_on_gpu(const CellStore& store) {
 void check_cells(DType dtype, bool has_device, ordered_json& out) {
     const Cells cells(dtype);
     const auto add = [&](const char* name, bool ok) {
-        out.push_back({{"name", std::string(name) + ": " + std::string(to_string(dtype))}, {"error", nullptr}, {"ok", ok}});
+        const std::string full_name = std::string(name) + ": " + std::string(to_string(dtype));
+        out.push_back({{"name", full_name}, {"error", nullptr}, {"ok", ok}});
     };
     const CellShape& shape = cells.store.shape;
     const std::size_t elements = static_cast<std::size_t>(cells.range.count) * shape.kv_heads * shape.head_dim;
@@ -130,7 +132,7 @@ void check_cells(DType dtype, bool has_device, ordered_json& out) {
         const auto scratch = gpu.array<std::uint64_t>(1);
         const auto mismatch = gpu.array<CellMismatch>(1);
         require(device_compare_cells(store, range, {gk.data(), gv.data(), DType::f32}, std::nullopt, scratch.data(),
-                                  mismatch.data(), nullptr));
+                                     mismatch.data(), nullptr));
         add("compare", from_gpu<CellMismatch>(mismatch)[0] == CellMismatch{});
         require(device_write_slots(store, gpu.copy(std::span(slots)), {gk.data(), gv.data(), DType::f32}, nullptr));
         require(device_copy_blocks(store, GroupId{0}, gpu.copy(std::span(copies)), nullptr));
@@ -172,14 +174,15 @@ void check_tables(bool has_device, ordered_json& out) {
                            gpu.array<std::int32_t>(n), gpu.array<Length>(n)};
     const auto bytes = csr_workspace_bytes(n);
     require(bytes.map([](std::size_t) {}));
-    require(device_tables_to_csr({gpu.copy(std::span(std::as_const(ids))), width, 4}, gpu.copy(std::span(std::as_const(lengths))),
-                              rule, arrays, gpu.empty(*bytes), nullptr));
-    out.push_back({{"name", "tables to CSR"},
-                   {"error", nullptr},
-                   {"ok", from_gpu<std::int32_t>(arrays.indptr) == indptr &&
-                              from_gpu<std::int32_t>(arrays.indices) == indices &&
-                              from_gpu<std::int32_t>(arrays.last_page_len) == last &&
-                              from_gpu<Length>(arrays.first_position) == first}});
+    const PaddedTables tables{gpu.copy(std::span(std::as_const(ids))), width, 4};
+    require(device_tables_to_csr(tables, gpu.copy(std::span(std::as_const(lengths))), rule, arrays, gpu.empty(*bytes),
+                                 nullptr));
+    out.push_back(
+        {{"name", "tables to CSR"},
+         {"error", nullptr},
+         {"ok", from_gpu<std::int32_t>(arrays.indptr) == indptr && from_gpu<std::int32_t>(arrays.indices) == indices &&
+                    from_gpu<std::int32_t>(arrays.last_page_len) == last &&
+                    from_gpu<Length>(arrays.first_position) == first}});
 }
 
 }  // namespace

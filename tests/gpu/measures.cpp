@@ -93,11 +93,9 @@ void measure_decode(Load& load, std::uint32_t block_size, Measures& measures) {
                                        .queries = {queries.data(), DType::f16}};
         const DeviceBounds bounds{.rows = n_seqs, .most_rows = 1, .longest = length};
         const auto workspace = gpu.empty(device_workspace_bytes(problem, bounds));
-        measures.add("decode f16, G " + std::to_string(group) + ", block size " + std::to_string(block_size), load.bytes,
-                     [&] {
-                         return device_attention(problem, bounds, workspace, {.out = {out.data(), DType::f16}, .lse = {}},
-                                                 nullptr);
-                     });
+        const AttentionResult result{.out = {out.data(), DType::f16}, .lse = {}};
+        measures.add("decode f16, G " + std::to_string(group) + ", block size " + std::to_string(block_size),
+                     load.bytes, [&] { return device_attention(problem, bounds, workspace, result, nullptr); });
     }
 }
 

@@ -50,7 +50,9 @@ KVPANE_DEVICE void copy_piece(DType dtype, const void* from, std::int64_t from_i
 }
 
 // Pieces of one cell: [2 (K and V), kv_heads, head_dim / 8].
-KVPANE_BOTH std::uint32_t pieces_of_cell(const CellShape& shape) { return 2 * shape.kv_heads * (shape.head_dim / piece); }
+KVPANE_BOTH std::uint32_t pieces_of_cell(const CellShape& shape) {
+    return 2 * shape.kv_heads * (shape.head_dim / piece);
+}
 
 // A thread's piece, by its number in the grid: of [cells, pieces of a cell].
 struct Work {

@@ -87,7 +87,7 @@ KVPANE_BOTH std::size_t decode_shared_bytes(std::uint32_t head_dim) {
 // grid [n_seqs, kv_heads * tiles, chunks]
 template <class Cells, unsigned heads>
 KVPANE_KERNEL void KVPANE_MOST_THREADS(decode_threads) decode_chunk(const DecodeArgs args) {
-    constexpr unsigned at_once = heads == 8 ? 2 : 4;  // cells of a team under way; more would not fit into the registers
+    constexpr unsigned at_once = heads == 8 ? 2 : 4;  // cells of a team under way; registers hold no more
     const KernelProblem& problem = args.problem;
     const std::uint32_t head_dim = problem.cells.shape.head_dim;
     const std::uint32_t sequence = block_index().x;
@@ -122,10 +122,10 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(decode_threads) decode_chunk(const Decode
         const std::size_t row = std::size_t{sequence} * problem.query_heads + first_head + h;
         KVPANE_UNROLL
         for (unsigned d = 0; d < piece; ++d) {
-            query[h * piece + d] = h < heads_here && has_elements
-                                       ? problem.scale * load_element(problem.queries, problem.query_dtype,
-                                                                      row * head_dim + element + d)
-                                       : 0.0F;
+            query[h * piece + d] =
+                h < heads_here && has_elements
+                    ? problem.scale * load_element(problem.queries, problem.query_dtype, row * head_dim + element + d)
+                    : 0.0F;
         }
     }
 

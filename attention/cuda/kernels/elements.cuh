@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <kvpane/attention/cuda/kernel_env.cuh>
 #include <kvpane/attention/dtype.h>
 #include <kvpane/attention/number_formats.h>
+#include <kvpane/attention/cuda/kernel_env.cuh>
 
 #ifdef __CUDACC__
-#include <cuda_fp16.h>
+#    include <cuda_fp16.h>
 #endif
 
 // Elements as they are stored, and as floats. Eight of them are a thread's piece of a head.

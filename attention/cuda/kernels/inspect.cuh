@@ -67,7 +67,8 @@ KVPANE_DEVICE std::uint32_t first_difference(const CompareArgs& args, const Side
     std::uint32_t d = 0;
     for (; d < piece; ++d) {
         const std::uint32_t found = bits_out_of_store(args.cells, sides, d);
-        const std::uint32_t expected = read_bits(sides.rows, args.cells.dtype, static_cast<std::size_t>(sides.in_rows + d));
+        const std::uint32_t expected =
+            read_bits(sides.rows, args.cells.dtype, static_cast<std::size_t>(sides.in_rows + d));
         const float a = compared_value(args.cells, sides, found);
         const float b = compared_value(args.cells, sides, expected);
         const bool is_close = fabsf(a - b) <= args.tolerance || (a != a && b != b);

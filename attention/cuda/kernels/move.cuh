@@ -2,8 +2,8 @@
 #pragma once
 
 #include <kvpane/attention/block_ops.h>
-#include <kvpane/attention/cuda/kernels/cells.cuh>
 #include <kvpane/blocktable/step.h>
+#include <kvpane/attention/cuda/kernels/cells.cuh>
 
 // Cells into a store, out of it, and from block to block. A thread moves eight elements of one head.
 namespace kvpane::cuda {
@@ -59,9 +59,9 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(cell_threads) copy_cells(const CopyArgs a
     if (i >= args.n) {
         return;
     }
-    const BlockCopy copy = args.copies != nullptr
-                               ? args.copies[i]
-                               : BlockCopy{args.group, args.pairs[i].source, args.pairs[i].destination, shape.block_size};
+    const BlockCopy copy = args.copies != nullptr ? args.copies[i]
+                                                  : BlockCopy{args.group, args.pairs[i].source,
+                                                              args.pairs[i].destination, shape.block_size};
     if (copy.group == args.group && cell < copy.cells) {
         const auto element_in = [&](const CellStore& store, BlockId block) {
             return element_of(store, Slot{static_cast<std::uint32_t>(block)} * shape.block_size + cell, work.head,

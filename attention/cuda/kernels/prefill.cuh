@@ -125,8 +125,8 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(prefill_threads) prefill_tile(const Prefi
         float tops[queries_of_warp];
         KVPANE_UNROLL
         for (unsigned q = 0; q < queries_of_warp; ++q) {
-            const bool is_seen = lane < count && my_first + q < queries &&
-                                 sees(problem, position_of(my_first + q), seen[begin + lane]);
+            const bool is_seen =
+                lane < count && my_first + q < queries && sees(problem, position_of(my_first + q), seen[begin + lane]);
             logits[q] = is_seen ? cap_softly(logits[q], problem.soft_cap) : nothing;
             tops[q] = larger(largest[q], logits[q]);
         }
@@ -192,7 +192,8 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(prefill_threads) prefill_tile(const Prefi
         const unsigned query = my_first + q;
         if (lane == 0 && query < queries) {
             const std::size_t state = state_of(query);
-            const float sink = problem.sink_logits == nullptr ? nothing : problem.sink_logits[state % problem.query_heads];
+            const float sink =
+                problem.sink_logits == nullptr ? nothing : problem.sink_logits[state % problem.query_heads];
             const Finish done = finish(largest[q], sum[q], sink);
             shared.factors[query] = done.factor * problem.cells.v_scale;
             if (args.lse != nullptr) {

@@ -6,9 +6,9 @@
 
 #include <kvpane/allocator/ids.h>
 #include <kvpane/attention/cell_store.h>
-#include <kvpane/attention/cuda/kernel_env.cuh>
 #include <kvpane/attention/dtype.h>
 #include <kvpane/blocktable/window.h>
+#include <kvpane/attention/cuda/kernel_env.cuh>
 
 // An AttentionProblem as kernels take it: pointers and sizes, by value.
 namespace kvpane::cuda {

@@ -14,9 +14,7 @@ inline constexpr float nothing = -std::numeric_limits<float>::infinity();
 KVPANE_DEVICE float larger(float a, float b) { return a > b ? a : b; }
 
 // exp(logit - largest), 0 for nothing. A NaN stays one.
-KVPANE_DEVICE float weight_of(float logit, float largest) {
-    return logit == nothing ? 0.0F : expf(logit - largest);
-}
+KVPANE_DEVICE float weight_of(float logit, float largest) { return logit == nothing ? 0.0F : expf(logit - largest); }
 
 KVPANE_DEVICE float cap_softly(float logit, float soft_cap) {
     return soft_cap > 0 ? soft_cap * tanhf(logit / soft_cap) : logit;

@@ -5,17 +5,15 @@
 #include <cstdint>
 
 #include <kvpane/allocator/ids.h>
-#include <kvpane/attention/cuda/kernel_env.cuh>
 #include <kvpane/blocktable/window.h>
+#include <kvpane/attention/cuda/kernel_env.cuh>
 
 // Tables from one form to the other, and slots from tables: what table_ops.h says.
 namespace kvpane::cuda {
 
 inline constexpr unsigned table_threads = 128;
 
-KVPANE_DEVICE std::size_t thread_in_grid() {
-    return std::size_t{block_index().x} * thread_count() + thread_index();
-}
+KVPANE_DEVICE std::size_t thread_in_grid() { return std::size_t{block_index().x} * thread_count() + thread_index(); }
 
 struct CsrArgs {
     const std::int32_t* tables = nullptr;  // [n_seqs, width]
