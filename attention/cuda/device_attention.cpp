@@ -50,9 +50,10 @@ Found find_wrong_sizes(const AttentionProblem& problem, const DeviceBounds& boun
     if (is_decode && (bounds.rows != n_seqs || bounds.most_rows != 1)) {
         return refuse(PayloadFault::bad_shape, "bounds");
     }
-    const std::size_t most_queries = bounds.most_rows * (problem.query_heads / kv_heads);  // of a KV head
-    const bool fits_a_grid =
-        bounds.most_rows <= largest_grid_x && most_queries <= largest_grid_x / std::max<std::size_t>(1, n_seqs);
+    // Rows are counted in int32; a grid has a block for each 16 queries of each KV head of the longest sequence.
+    const bool are_countable = bounds.rows <= largest_grid_x && bounds.most_rows <= largest_grid_x;
+    const bool fits_a_grid = are_countable && bounds.most_rows * (problem.query_heads / kv_heads) <=
+                                                  largest_grid_x / std::max<std::size_t>(1, n_seqs);
     if (bounds.longest < 0 || bounds.longest > longest_sequence || !fits_a_grid) {
         return refuse(PayloadFault::bad_shape, "bounds");
     }
@@ -186,7 +187,14 @@ payload_expected<void> device_attention(const AttentionProblem& problem, const D
 
 payload_expected<void> device_merge_parts(const AttentionParts& parts, const AttentionResult& result,
                                           void* stream) noexcept {
-    const std::size_t states = parts.rows * parts.query_heads;
+    std::size_t states = 0;
+    std::size_t all_states = 0;
+    std::size_t all_elements = 0;
+    if (__builtin_mul_overflow(parts.rows, parts.query_heads, &states) ||
+        __builtin_mul_overflow(states, parts.parts, &all_states) ||
+        __builtin_mul_overflow(all_states, parts.head_dim, &all_elements)) {
+        return refuse(PayloadFault::bad_shape, "rows");
+    }
     if (parts.query_heads == 0) {
         return refuse(PayloadFault::bad_shape, "query_heads");
     }
@@ -196,10 +204,10 @@ payload_expected<void> device_merge_parts(const AttentionParts& parts, const Att
     if (!parts.sink_logits.empty() && parts.sink_logits.size() != parts.query_heads) {
         return refuse(PayloadFault::bad_shape, "sink_logits");
     }
-    if (parts.out.size() < parts.parts * states * parts.head_dim) {
+    if (parts.out.size() < all_elements) {
         return refuse(PayloadFault::buffer_too_small, "parts.out");
     }
-    if (parts.lse.size() < parts.parts * states) {
+    if (parts.lse.size() < all_states) {
         return refuse(PayloadFault::buffer_too_small, "parts.lse");
     }
     return find_wrong_outputs(result, states, parts.head_dim).and_then([&]() -> Found {
