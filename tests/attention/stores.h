@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -80,9 +81,11 @@ struct Rows {
         }
     }
 
+    // Bit for bit.
     bool operator==(const Rows& other) const {
-        return dtype == other.dtype && std::memcmp(k.data(), other.k.data(), k.size() * sizeof(float)) == 0 &&
-               std::memcmp(v.data(), other.v.data(), v.size() * sizeof(float)) == 0;
+        const auto bytes = [](const std::vector<float>& part) { return std::as_bytes(std::span(part)); };
+        return dtype == other.dtype && std::ranges::equal(bytes(k), bytes(other.k)) &&
+               std::ranges::equal(bytes(v), bytes(other.v));
     }
 
     std::size_t row;
