@@ -92,27 +92,6 @@ void JournalWriter::announce(const Operation& operation) {
     announced_ = static_cast<std::size_t>(out.at() - (buffer_.data() + used_));
 }
 
-template <class Encode>
-void JournalWriter::announce_within(std::size_t bytes, Verb verb, Encode encode) {
-    if (used_ + bytes + checksum_bytes > buffer_.size()) [[unlikely]] {
-        make_room(bytes);
-    }
-    JournalEncoder out(buffer_.data() + used_);
-    out.byte(static_cast<std::uint8_t>(verb));
-    out = encode(out);
-    announced_ = static_cast<std::size_t>(out.at() - (buffer_.data() + used_));
-}
-
-void JournalWriter::announce_reserve(Name sequence, Length cells) {
-    announce_within(most_number_bytes, Verb::reserve,
-                    [&](JournalEncoder out) { return encode_count(out, sequence, cells); });
-}
-
-void JournalWriter::announce_tokens(Verb verb, Name sequence, std::span<const Token> tokens) {
-    announce_within(most_number_bytes + tokens.size() * most_token_bytes, verb,
-                    [&](JournalEncoder out) { return encode_growth(out, sequence, tokens); });
-}
-
 void JournalWriter::conclude(const Answer& answer) noexcept {
     const JournalEncoder out = encode(JournalEncoder(buffer_.data() + used_ + announced_), answer);
     conclude_at(static_cast<std::size_t>(out.at() - buffer_.data()));

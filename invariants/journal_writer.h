@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <kvpane/invariants/journal.h>
+#include <kvpane/invariants/journal_bytes.h>
+#include <kvpane/invariants/journal_operation.h>
 #include <kvpane/invariants/operation.h>
 
 namespace kvpane::invariants {
@@ -57,10 +59,16 @@ public:
     void announce(const Operation& operation);     // replaces one that was announced and not concluded
     void conclude(const Answer& answer) noexcept;  // REQUIRES an announced operation
 
-    // The same for what decode steps consist of, from its parts: a reserve of one sequence; commit or append; an answer
+    // The same for what decode steps consist of, inline and from its parts: a reserve of one sequence; commit or append; an answer
     // without a plan and a digest.
-    void announce_reserve(Name sequence, Length cells);
-    void announce_tokens(Verb verb, Name sequence, std::span<const Token> tokens);
+    void announce_reserve(Name sequence, Length cells) {
+        announce_within(most_number_bytes, Verb::reserve,
+                        [&](JournalEncoder out) { return encode_count(out, sequence, cells); });
+    }
+    void announce_tokens(Verb verb, Name sequence, std::span<const Token> tokens) {
+        announce_within(most_number_bytes + tokens.size() * most_token_bytes, verb,
+                        [&](JournalEncoder out) { return encode_growth(out, sequence, tokens); });
+    }
     void conclude(std::optional<Error> error, Length cached_tokens, std::int64_t blocks_taken) noexcept {
         if (error || cached_tokens != 0 || blocks_taken != 0) {
             return conclude_in_full(error, cached_tokens, blocks_taken);
@@ -89,7 +97,16 @@ private:
     void close_frame() noexcept;
     void make_room(std::size_t bytes);
     template <class Encode>
-    void announce_within(std::size_t bytes, Verb verb, Encode encode);
+    void announce_within(std::size_t bytes, Verb verb, Encode encode) {
+        if (used_ + bytes + journal_format::checksum_bytes > buffer_.size()) [[unlikely]] {
+            make_room(bytes);
+        }
+        std::byte* const begin = buffer_.data() + used_;
+        JournalEncoder out(begin);
+        out.byte(static_cast<std::uint8_t>(verb));
+        out = encode(out);
+        announced_ = static_cast<std::size_t>(out.at() - begin);
+    }
     void conclude_in_full(std::optional<Error> error, Length cached_tokens, std::int64_t blocks_taken) noexcept;
     void conclude_at(std::size_t used) noexcept {
         used_ = used;

@@ -50,14 +50,15 @@ Recorder::~Recorder() { manager_.attach(nullptr); }
 
 // What decode steps consist of is written as it comes; all else takes the way over an Operation.
 void Recorder::announce(const Manager& manager, const Call& call) {
-    const bool reserves = call.verb == Verb::reserve && call.batch.size() == 1;
-    if (reserves || call.verb == Verb::commit || call.verb == Verb::append) {
-        const Name name = name_of(manager, reserves ? call.batch.front().sequence : call.sequence);
-        return reserves ? writer_.announce_reserve(name, held(call.batch.front().cells))
-                        : writer_.announce_tokens(call.verb, name, call.tokens);
+    if (call.verb == Verb::commit || call.verb == Verb::append) {
+        writer_.announce_tokens(call.verb, name_of(manager, call.sequence), call.tokens);
+    } else if (call.verb == Verb::reserve && call.batch.size() == 1) {
+        const Reservation& one = call.batch.front();
+        writer_.announce_reserve(name_of(manager, one.sequence), held(one.cells));
+    } else {
+        describe(manager, call);
+        writer_.announce(operation_);
     }
-    describe(manager, call);
-    writer_.announce(operation_);
 }
 
 void Recorder::before(const Manager& manager, const Call& call) {
@@ -75,23 +76,28 @@ std::uint32_t Recorder::after(const Manager& manager, const Call& call, const Ca
     if (!ok()) {
         return std::numeric_limits<std::uint32_t>::max();
     }
-    const bool is_admission = call.verb == Verb::admit;
-    if (!result.error && (is_admission || call.verb == Verb::fork)) {
-        // Only now is it known how the new sequence is called: the announcement is made again.
-        ended_ = result.sequence.index >= no_name;
-        if (ended_) {
-            return after(manager, call, result);
-        }
-        (is_admission ? operation_.sequence : operation_.child) = result.sequence.index;
-        writer_.announce(operation_);
+    const bool has_child = !result.error && (call.verb == Verb::admit || call.verb == Verb::fork);
+    if (has_child && !name_child(call, result)) {
+        ended_ = true;
+        return std::numeric_limits<std::uint32_t>::max();
     }
-    const Length cached_tokens = is_admission ? result.count : 0;
-    if (writer_.wants_digests()) {
+    const Length cached_tokens = call.verb == Verb::admit ? result.count : 0;
+    if (writer_.wants_digests()) [[unlikely]] {
         writer_.conclude({result.error, cached_tokens, result.step->blocks_taken, std::nullopt, manager.digest()});
     } else {
         writer_.conclude(result.error, cached_tokens, result.step->blocks_taken);
     }
     return 0;
+}
+
+// Only now is it known how the new sequence is called: the announcement is made again.
+bool Recorder::name_child(const Call& call, const CallResult& result) {
+    if (result.sequence.index >= no_name) {
+        return false;
+    }
+    (call.verb == Verb::admit ? operation_.sequence : operation_.child) = result.sequence.index;
+    writer_.announce(operation_);
+    return true;
 }
 
 // A new sequence has no name yet.

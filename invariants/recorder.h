@@ -55,6 +55,7 @@ public:
 
 private:
     [[gnu::always_inline]] inline void announce(const Manager& manager, const Call& call);
+    bool name_child(const Call& call, const CallResult& result);
     void describe(const Manager& manager, const Call& call);
     void describe(const Prompt& prompt);
 

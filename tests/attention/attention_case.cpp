@@ -6,8 +6,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
-
-#include <boost/test/unit_test.hpp>
+#include <stdexcept>
 
 #include <kvpane/attention/elements.h>
 #include <kvpane/attention/reference_attention.h>
@@ -163,7 +162,8 @@ std::size_t states_of(const AttentionProblem& problem) { return rows_of(problem)
 
 void require(const payload_expected<void>& solved) {
     if (!solved) {
-        BOOST_FAIL(to_string(solved.error().fault) << " " << solved.error().where);
+        throw std::runtime_error(std::string(to_string(solved.error().fault)) + " " + solved.error().where + " " +
+                                 std::to_string(solved.error().code));
     }
 }
 

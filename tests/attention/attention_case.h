@@ -70,7 +70,7 @@ struct Answer {
     std::vector<float> lse;  // [rows, query_heads]
 };
 
-// Ends the test with the fault, if there is one.
+// Throws std::runtime_error with the fault, if there is one: it ends a test.
 void require(const payload_expected<void>& solved);
 
 std::size_t states_of(const AttentionProblem& problem);

@@ -17,6 +17,7 @@ function(check_headers)
     file(GLOB_RECURSE installed RELATIVE "${prefix}/include/kvpane" "${prefix}/include/kvpane/*")
     file(GLOB expected RELATIVE "${KVPANE_SOURCE}"
         "${KVPANE_SOURCE}/allocator/*.h" "${KVPANE_SOURCE}/blocktable/*.h" "${KVPANE_SOURCE}/attention/*.h"
+        "${KVPANE_SOURCE}/attention/cuda/device*.h"
         "${KVPANE_SOURCE}/invariants/*.h")
     list(APPEND expected version.h)
     list(SORT installed)

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/attention/cuda/device_attention.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <kvpane/attention/cuda/on_device.h>
+#include <kvpane/attention/cuda/piece_layout.h>
+#include <kvpane/attention/memory_range.h>
+
+namespace kvpane {
+
+namespace {
+
+using Found = payload_expected<void>;
+
+constexpr std::size_t largest_grid_x = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t largest_grid_y = 65535;
+
+bool is_aligned(const void* address, std::size_t alignment) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
+}
+
+Found find_wrong_sizes(const AttentionProblem& problem, const DeviceBounds& bounds) noexcept {
+    const std::size_t n_seqs = problem.lengths.size();
+    const std::uint32_t kv_heads = problem.cells.shape.kv_heads;
+    std::size_t entries = 0;
+    if (problem.query_heads == 0 || problem.query_heads % kv_heads != 0) {
+        return refuse(PayloadFault::heads_do_not_divide, "query_heads");
+    }
+    if (problem.query_heads > largest_grid_y) {  // of which the grid's y is a part
+        return refuse(PayloadFault::bad_shape, "query_heads");
+    }
+    if (n_seqs > largest_grid_x) {
+        return refuse(PayloadFault::bad_shape, "lengths");
+    }
+    if (__builtin_mul_overflow(n_seqs, problem.width, &entries) || problem.tables.size() != entries) {
+        return refuse(PayloadFault::bad_shape, "tables");
+    }
+    if (!problem.query_indptr.empty() && problem.query_indptr.size() != n_seqs + 1) {
+        return refuse(PayloadFault::bad_shape, "query_indptr");
+    }
+    for (const auto& [span, name] : {std::pair{problem.begin, "begin"}, std::pair{problem.end, "end"}}) {
+        if (!span.empty() && span.size() != n_seqs) {
+            return refuse(PayloadFault::bad_shape, name);
+        }
+    }
+    const bool is_decode = problem.query_indptr.empty();
+    if (is_decode && (bounds.rows != n_seqs || bounds.most_rows != 1)) {
+        return refuse(PayloadFault::bad_shape, "bounds");
+    }
+    // Rows are counted in int32; a grid has a block for each 16 queries of each KV head of the longest sequence.
+    const bool are_countable = bounds.rows <= largest_grid_x && bounds.most_rows <= largest_grid_x;
+    const bool fits_a_grid = are_countable && bounds.most_rows * (problem.query_heads / kv_heads) <=
+                                                  largest_grid_x / std::max<std::size_t>(1, n_seqs);
+    if (bounds.longest < 0 || bounds.longest > longest_sequence || !fits_a_grid) {
+        return refuse(PayloadFault::bad_shape, "bounds");
+    }
+    return {};
+}
+
+Found find_wrong_rule(const AttentionProblem& problem) noexcept {
+    const AttentionRule& rule = problem.rule;
+    if (rule.window < 0) {
+        return refuse(PayloadFault::bad_shape, "window");
+    }
+    if (rule.sinks < 0) {
+        return refuse(PayloadFault::bad_shape, "sinks");
+    }
+    if (rule.soft_cap < 0) {
+        return refuse(PayloadFault::bad_shape, "soft_cap");
+    }
+    if (!rule.sink_logits.empty() && rule.sink_logits.size() != problem.query_heads) {
+        return refuse(PayloadFault::bad_shape, "sink_logits");
+    }
+    if (!std::isfinite(rule.scale)) {
+        return refuse(PayloadFault::out_of_range, "scale");
+    }
+    if (!std::isfinite(rule.soft_cap)) {
+        return refuse(PayloadFault::out_of_range, "soft_cap");
+    }
+    return {};
+}
+
+Found find_wrong_outputs(const AttentionResult& result, std::size_t states, std::uint32_t head_dim) noexcept {
+    if (bytes_of(result.out.dtype) < 2) {
+        return refuse(PayloadFault::unsupported_dtype, "out");
+    }
+    std::size_t elements = 0;
+    if (__builtin_mul_overflow(states, sizeof(float) * head_dim, &elements)) {
+        return refuse(PayloadFault::bad_shape, "rows");
+    }
+    if (states > 0 && result.out.data == nullptr) {
+        return refuse(PayloadFault::bad_shape, "out");
+    }
+    if (!result.lse.empty() && result.lse.size() < states) {
+        return refuse(PayloadFault::buffer_too_small, "lse");
+    }
+    if (!is_aligned(result.out.data, bytes_of(result.out.dtype))) {
+        return refuse(PayloadFault::misaligned, "out");
+    }
+    if (!is_aligned(result.lse.data(), alignof(float))) {
+        return refuse(PayloadFault::misaligned, "lse");
+    }
+    return {};
+}
+
+Found find_wrong_memory(const AttentionProblem& problem, const DeviceBounds& bounds, std::span<std::byte> workspace,
+                        const AttentionResult& result) noexcept {
+    const std::size_t states = bounds.rows * problem.query_heads;
+    const std::uint32_t head_dim = problem.cells.shape.head_dim;
+    if (bytes_of(problem.queries.dtype) < 2) {
+        return refuse(PayloadFault::unsupported_dtype, "queries");
+    }
+    if (states > 0 && problem.queries.data == nullptr) {
+        return refuse(PayloadFault::bad_shape, "queries");
+    }
+    if (!is_aligned(problem.queries.data, bytes_of(problem.queries.dtype))) {
+        return refuse(PayloadFault::misaligned, "queries");
+    }
+    if (!is_aligned(workspace.data(), alignof(float))) {
+        return refuse(PayloadFault::misaligned, "workspace");
+    }
+    const MemoryRange out = range_of(result.out.data, states * head_dim * bytes_of(result.out.dtype));
+    const MemoryRange lse = range_of(result.lse);
+    const MemoryRange scratch = range_of(workspace);
+    for (const MemoryRange& input :
+         {range_of(problem.queries.data, states * head_dim * bytes_of(problem.queries.dtype)), range_of(problem.tables),
+          range_of(problem.lengths), range_of(problem.query_indptr), range_of(problem.begin), range_of(problem.end),
+          range_of(problem.rule.sink_logits), scratch}) {
+        if (overlap(out, input)) {
+            return refuse(PayloadFault::overlapping, "out");
+        }
+        if (overlap(lse, input)) {
+            return refuse(PayloadFault::overlapping, "lse");
+        }
+    }
+    return overlap(out, lse) ? refuse(PayloadFault::overlapping, "lse") : Found{};
+}
+
+}  // namespace
+
+DecodeSplit split_decode(const AttentionProblem& problem, const DeviceBounds& bounds) noexcept {
+    // A large device has 132 multiprocessors, which hold 2 to 8 of these thread blocks each; more chunks than keep them
+    // busy only make the merge dearer, and so do short ones.
+    constexpr Length wanted_blocks = 1024;
+    constexpr Length shortest_chunk = 256;
+    constexpr Length step = 64;  // cells that a thread block reads at once, at most
+    const Length window = problem.rule.window;
+    const Length most_seen =
+        window == 0
+            ? bounds.longest
+            : std::min(bounds.longest, std::min(problem.rule.sinks, bounds.longest) + std::min(window, bounds.longest));
+    const Length blocks =
+        std::max<Length>(1, static_cast<Length>(problem.lengths.size()) * problem.cells.shape.kv_heads);
+    const Length useful = std::max<Length>(1, most_seen / shortest_chunk);
+    const Length chunks = std::clamp<Length>(wanted_blocks / blocks, 1, useful);
+    const Length chunk = std::max(step, (most_seen + chunks * step - 1) / (chunks * step) * step);
+    return {chunk, static_cast<std::uint32_t>(std::max<Length>(1, (most_seen + chunk - 1) / chunk))};
+}
+
+std::size_t device_workspace_bytes(const AttentionProblem& problem, const DeviceBounds& bounds) noexcept {
+    if (!problem.query_indptr.empty()) {
+        return 0;
+    }
+    const std::size_t states = problem.lengths.size() * problem.query_heads;
+    return split_decode(problem, bounds).chunks * states * (problem.cells.shape.head_dim + 1) * sizeof(float);
+}
+
+payload_expected<void> device_attention(const AttentionProblem& problem, const DeviceBounds& bounds,
+                                        std::span<std::byte> workspace, const AttentionResult& result,
+                                        void* stream) noexcept {
+    return find_wrong_on_device(problem.cells)
+        .and_then([&] { return find_wrong_sizes(problem, bounds); })
+        .and_then([&] { return find_wrong_rule(problem); })
+        .and_then(
+            [&] { return find_wrong_outputs(result, bounds.rows * problem.query_heads, problem.cells.shape.head_dim); })
+        .and_then([&] { return find_wrong_memory(problem, bounds, workspace, result); })
+        .and_then([&]() -> Found {
+            if (workspace.size() < device_workspace_bytes(problem, bounds)) {
+                return refuse(PayloadFault::workspace_too_small, "workspace");
+            }
+            return on_device::attention(problem, bounds, workspace, result, stream);
+        });
+}
+
+payload_expected<void> device_merge_parts(const AttentionParts& parts, const AttentionResult& result,
+                                          void* stream) noexcept {
+    std::size_t states = 0;
+    std::size_t all_states = 0;
+    std::size_t all_elements = 0;
+    if (__builtin_mul_overflow(parts.rows, parts.query_heads, &states) ||
+        __builtin_mul_overflow(states, parts.parts, &all_states) ||
+        __builtin_mul_overflow(all_states, parts.head_dim, &all_elements)) {
+        return refuse(PayloadFault::bad_shape, "rows");
+    }
+    if (parts.query_heads == 0) {
+        return refuse(PayloadFault::bad_shape, "query_heads");
+    }
+    if (parts.head_dim == 0) {
+        return refuse(PayloadFault::bad_shape, "head_dim");
+    }
+    if (!parts.sink_logits.empty() && parts.sink_logits.size() != parts.query_heads) {
+        return refuse(PayloadFault::bad_shape, "sink_logits");
+    }
+    if (parts.out.size() < all_elements) {
+        return refuse(PayloadFault::buffer_too_small, "parts.out");
+    }
+    if (parts.lse.size() < all_states) {
+        return refuse(PayloadFault::buffer_too_small, "parts.lse");
+    }
+    return find_wrong_outputs(result, states, parts.head_dim).and_then([&]() -> Found {
+        const MemoryRange out = range_of(result.out.data, states * parts.head_dim * bytes_of(result.out.dtype));
+        for (const MemoryRange& input : {range_of(parts.out), range_of(parts.lse), range_of(parts.sink_logits)}) {
+            if (overlap(out, input)) {
+                return refuse(PayloadFault::overlapping, "out");
+            }
+            if (overlap(range_of(result.lse), input)) {
+                return refuse(PayloadFault::overlapping, "lse");
+            }
+        }
+        if (overlap(out, range_of(result.lse))) {
+            return refuse(PayloadFault::overlapping, "lse");
+        }
+        return on_device::merge_parts(parts, result, stream);
+    });
+}
+
+}  // namespace kvpane

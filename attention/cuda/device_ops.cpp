@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kvpane/attention/cuda/device_ops.h>
+
+#include <cmath>
+#include <limits>
+
+#include <kvpane/attention/cell_pieces.h>
+#include <kvpane/attention/cuda/on_device.h>
+#include <kvpane/attention/cuda/piece_layout.h>
+#include <kvpane/attention/element_copy.h>
+#include <kvpane/attention/memory_range.h>
+
+namespace kvpane {
+
+namespace {
+
+using Found = payload_expected<void>;
+
+// What the host's functions ask of rows, and how the kernels want them to lie.
+template <class Rows>
+Found find_wrong_rows(const CellStore& store, std::size_t n, const Rows& rows, ElementCopy way) noexcept {
+    return find_wrong_on_device(store)
+        .and_then([&]() -> Found { return way == nullptr ? refuse(PayloadFault::unsupported_dtype, "rows") : Found{}; })
+        .and_then([&] { return find_wrong(store, n, rows); })
+        .and_then([&]() -> Found {
+            const bool is_aligned = is_device_aligned(rows.k, rows.dtype) && is_device_aligned(rows.v, rows.dtype);
+            return is_aligned ? Found{} : refuse(PayloadFault::misaligned, "rows");
+        });
+}
+
+// As far as it shows without reading the table.
+Found find_wrong_range(const CellStore& store, const CellRange& range) noexcept {
+    if (range.first < 0 || range.count < 0 || range.first > std::numeric_limits<Length>::max() - range.count) {
+        return refuse(PayloadFault::out_of_range, "range");
+    }
+    const BlockShape shape(store.shape.block_size);
+    const bool is_long_enough =
+        range.count == 0 || static_cast<std::size_t>(shape.blocks_for(range.first + range.count)) <= range.table.size();
+    return is_long_enough ? Found{} : refuse(PayloadFault::buffer_too_small, "table");
+}
+
+Found find_wrong_count(std::size_t n, const char* where) noexcept {
+    return n <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())
+               ? Found{}
+               : refuse(PayloadFault::bad_shape, where);
+}
+
+Found find_wrong_tables(const PaddedTables& tables, std::size_t n_seqs) noexcept {
+    if (tables.block_size == 0) {
+        return refuse(PayloadFault::bad_shape, "block_size");
+    }
+    if (n_seqs > 0 && tables.ids.size() / n_seqs < tables.width) {
+        return refuse(PayloadFault::bad_shape, "tables");
+    }
+    return find_wrong_count(n_seqs, "tables");
+}
+
+}  // namespace
+
+payload_expected<void> device_write_slots(const CellStore& store, std::span<const Slot> slots, const CellRows& rows,
+                                          void* stream) noexcept {
+    return find_wrong_rows(store, slots.size(), rows, copy_into_store(rows.dtype, store.shape.dtype)).and_then([&] {
+        return on_device::write_slots(store, slots, rows, stream);
+    });
+}
+
+payload_expected<void> device_gather_cells(const CellStore& store, const CellRange& range, const CellRowsOut& out,
+                                           void* stream) noexcept {
+    return find_wrong_range(store, range)
+        .and_then([&] {
+            return find_wrong_rows(store, static_cast<std::size_t>(range.count), out,
+                                   copy_out_of_store(store.shape.dtype, out.dtype));
+        })
+        .and_then([&] { return on_device::gather_cells(store, range, out, stream); });
+}
+
+payload_expected<void> device_scatter_cells(const CellStore& store, const CellRange& range, const CellRows& rows,
+                                            void* stream) noexcept {
+    return find_wrong_range(store, range)
+        .and_then([&] {
+            return find_wrong_rows(store, static_cast<std::size_t>(range.count), rows,
+                                   copy_into_store(rows.dtype, store.shape.dtype));
+        })
+        .and_then([&] { return on_device::scatter_cells(store, range, rows, stream); });
+}
+
+payload_expected<void> device_copy_blocks(const CellStore& store, GroupId group, std::span<const BlockCopy> copies,
+                                          void* stream) noexcept {
+    return find_wrong_on_device(store)
+        .and_then([&] { return find_wrong_count(copies.size(), "copies"); })
+        .and_then([&] { return on_device::copy_blocks(store, group, copies, stream); });
+}
+
+payload_expected<void> device_swap_blocks(const CellStore& from, const CellStore& to, std::span<const BlockPair> pairs,
+                                          void* stream) noexcept {
+    // Of no pairs the host's function asks everything but the ids.
+    return swap_blocks(from, to, {})
+        .and_then([&] { return find_wrong_on_device(from); })
+        .and_then([&] { return find_wrong_on_device(to); })
+        .and_then([&] { return find_wrong_count(pairs.size(), "pairs"); })
+        .and_then([&] { return on_device::swap_blocks(from, to, pairs, stream); });
+}
+
+payload_expected<void> device_fingerprint_blocks(const CellStore& store, std::span<const FilledBlock> blocks,
+                                                 std::span<std::uint64_t> out, void* stream) noexcept {
+    return find_wrong_on_device(store)
+        .and_then([&] { return find_wrong_count(blocks.size(), "blocks"); })
+        .and_then([&]() -> Found {
+            if (out.size() < blocks.size()) {
+                return refuse(PayloadFault::buffer_too_small, "out");
+            }
+            if (overlap(store, range_of(out)) || overlap(range_of(blocks), range_of(out))) {
+                return refuse(PayloadFault::overlapping, "out");
+            }
+            return on_device::fingerprint_blocks(store, blocks, out, stream);
+        });
+}
+
+payload_expected<void> device_compare_cells(const CellStore& store, const CellRange& range, const CellRows& expected,
+                                            std::optional<float> tolerance, std::uint64_t* scratch, CellMismatch* out,
+                                            void* stream) noexcept {
+    return find_wrong_range(store, range)
+        .and_then([&] {
+            return find_wrong_rows(store, static_cast<std::size_t>(range.count), expected,
+                                   copy_out_of_store(store.shape.dtype, expected.dtype));
+        })
+        .and_then([&]() -> Found {
+            if (tolerance && !(std::isfinite(*tolerance) && *tolerance >= 0)) {
+                return refuse(PayloadFault::out_of_range, "tolerance");
+            }
+            if (scratch == nullptr) {
+                return refuse(PayloadFault::bad_shape, "scratch");
+            }
+            if (out == nullptr) {
+                return refuse(PayloadFault::bad_shape, "out");
+            }
+            return on_device::compare_cells(store, range, expected, tolerance, scratch, out, stream);
+        });
+}
+
+payload_expected<std::size_t> csr_workspace_bytes(std::size_t n_seqs) noexcept {
+    return find_wrong_count(n_seqs, "n_seqs").and_then([&] { return on_device::running_sum_bytes(n_seqs); });
+}
+
+payload_expected<void> device_tables_to_csr(const PaddedTables& tables, std::span<const Length> lengths,
+                                            const SeenRule& rule, const CsrArrays& out, std::span<std::byte> workspace,
+                                            void* stream) noexcept {
+    const std::size_t n = lengths.size();
+    return find_wrong_tables(tables, n)
+        .and_then([&]() -> Found {
+            if (!rule.queries.empty() && rule.queries.size() != n) {
+                return refuse(PayloadFault::bad_shape, "queries");
+            }
+            if (rule.window < 0) {
+                return refuse(PayloadFault::out_of_range, "window");
+            }
+            if (rule.sinks < 0) {
+                return refuse(PayloadFault::out_of_range, "sinks");
+            }
+            if (out.indptr.size() < n + 1) {
+                return refuse(PayloadFault::buffer_too_small, "indptr");
+            }
+            if (out.last_page_len.size() < n) {
+                return refuse(PayloadFault::buffer_too_small, "last_page_len");
+            }
+            if (out.first_position.size() < n) {
+                return refuse(PayloadFault::buffer_too_small, "first_position");
+            }
+            return {};
+        })
+        .and_then([&] { return csr_workspace_bytes(n); })
+        .and_then([&](std::size_t bytes) -> Found {
+            if (workspace.size() < bytes) {
+                return refuse(PayloadFault::workspace_too_small, "workspace");
+            }
+            return on_device::tables_to_csr(tables, lengths, rule, out, workspace, stream);
+        });
+}
+
+payload_expected<void> device_csr_to_tables(const CsrTables& csr, std::size_t width, std::span<std::int32_t> out,
+                                            void* stream) noexcept {
+    if (csr.block_size == 0) {
+        return refuse(PayloadFault::bad_shape, "block_size");
+    }
+    if (csr.indptr.empty()) {
+        return refuse(PayloadFault::bad_shape, "indptr");
+    }
+    const std::size_t n = csr.indptr.size() - 1;
+    if (csr.first_position.size() < n) {
+        return refuse(PayloadFault::bad_shape, "first_position");
+    }
+    if (csr.sinks < 0) {
+        return refuse(PayloadFault::out_of_range, "sinks");
+    }
+    if (n > 0 && out.size() / n < width) {
+        return refuse(PayloadFault::buffer_too_small, "out");
+    }
+    return find_wrong_count(out.size(), "out").and_then([&] {
+        return on_device::csr_to_tables(csr, width, out, stream);
+    });
+}
+
+payload_expected<void> device_slots_of_positions(const PaddedTables& tables, std::span<const std::int32_t> indptr,
+                                                 std::span<const Length> positions, std::span<Slot> out,
+                                                 void* stream) noexcept {
+    return find_wrong_tables(tables, indptr.empty() ? positions.size() : indptr.size() - 1).and_then([&]() -> Found {
+        if (out.size() < positions.size()) {
+            return refuse(PayloadFault::buffer_too_small, "out");
+        }
+        return on_device::slots_of_positions(tables, indptr, positions, out, stream);
+    });
+}
+
+}  // namespace kvpane

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <kvpane/attention/block_ops.h>
+#include <kvpane/attention/cell_compare.h>
+#include <kvpane/attention/cell_ops.h>
+#include <kvpane/attention/cell_rows.h>
+#include <kvpane/attention/cell_store.h>
+#include <kvpane/attention/payload_error.h>
+#include <kvpane/attention/table_ops.h>
+
+// The operations of cell_ops.h, block_ops.h, cell_compare.h and table_ops.h on a CUDA device: the same arguments, with
+// every address and every span in memory that the device reaches. They are queued on the stream (a cudaStream_t; null
+// is the default one), allocate nothing, and give the same bits as the host.
+//
+// The host cannot read such arrays: what the contents of spans have to be is REQUIRED here where the host's function
+// would find it (slots, ids, holes, positions, counts), what shows in sizes and addresses is found.
+//
+// ERRORS of all: no_device, cuda_error; misaligned (stores and rows start at multiples of 16 bytes, or of 8 elements
+// where that is less; strides are multiples of 8 elements); bad_shape, overlapping, unsupported_dtype and
+// buffer_too_small as of the host's function.
+namespace kvpane {
+
+payload_expected<void> device_write_slots(const CellStore& store, std::span<const Slot> slots, const CellRows& rows,
+                                          void* stream) noexcept;
+
+payload_expected<void> device_gather_cells(const CellStore& store, const CellRange& range, const CellRowsOut& out,
+                                           void* stream) noexcept;
+
+payload_expected<void> device_scatter_cells(const CellStore& store, const CellRange& range, const CellRows& rows,
+                                            void* stream) noexcept;
+
+// REQUIRES copies none of which reads what another one writes: they run at once.
+payload_expected<void> device_copy_blocks(const CellStore& store, GroupId group, std::span<const BlockCopy> copies,
+                                          void* stream) noexcept;
+
+// One of the stores may lie in pinned host memory. REQUIRES as device_copy_blocks.
+payload_expected<void> device_swap_blocks(const CellStore& from, const CellStore& to, std::span<const BlockPair> pairs,
+                                          void* stream) noexcept;
+
+payload_expected<void> device_fingerprint_blocks(const CellStore& store, std::span<const FilledBlock> blocks,
+                                                 std::span<std::uint64_t> out, void* stream) noexcept;
+
+// `scratch`: 8 bytes for the kernels. ERRORS also bad_shape (no scratch, no `out`).
+payload_expected<void> device_compare_cells(const CellStore& store, const CellRange& range, const CellRows& expected,
+                                            std::optional<float> tolerance, std::uint64_t* scratch, CellMismatch* out,
+                                            void* stream) noexcept;
+
+// What device_tables_to_csr() needs for the running sum of n_seqs counts. ERRORS no_device, cuda_error.
+payload_expected<std::size_t> csr_workspace_bytes(std::size_t n_seqs) noexcept;
+
+// REQUIRES room for all entries in `indices`; their number is indptr[n_seqs]. ERRORS also workspace_too_small.
+payload_expected<void> device_tables_to_csr(const PaddedTables& tables, std::span<const Length> lengths,
+                                            const SeenRule& rule, const CsrArrays& out, std::span<std::byte> workspace,
+                                            void* stream) noexcept;
+
+payload_expected<void> device_csr_to_tables(const CsrTables& csr, std::size_t width, std::span<std::int32_t> out,
+                                            void* stream) noexcept;
+
+payload_expected<void> device_slots_of_positions(const PaddedTables& tables, std::span<const std::int32_t> indptr,
+                                                 std::span<const Length> positions, std::span<Slot> out,
+                                                 void* stream) noexcept;
+
+}  // namespace kvpane

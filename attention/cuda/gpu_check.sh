@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The CUDA kernels on a real device: checked against the host's functions, once more in compute-sanitizer, then timed.
+# Takes less than four minutes; docs/attention-cuda.md says what the numbers are.
+set -euo pipefail
+
+usage() {
+    cat <<'TEXT'
+usage: attention/cuda/gpu_check.sh [--binary FILE] [--out FILE] [--no-gpu]
+
+  --binary FILE  a kvpane_gpu_check that was built elsewhere; else it is built here, in build/gpu
+  --out FILE     where the JSON goes; else to stdout
+  --no-gpu       only what needs no device: the host's half of each check
+TEXT
+}
+
+binary="" out="" no_gpu=""
+while [ $# -gt 0 ]; do
+    case $1 in
+        --binary) binary=$(realpath "$2"); shift 2 ;;
+        --out) out=$(realpath "$2"); shift 2 ;;
+        --no-gpu) no_gpu=--no-gpu; shift ;;
+        --help | -h) usage; exit 0 ;;
+        *) usage >&2; exit 2 ;;
+    esac
+done
+
+cd "$(dirname "$0")/../.."
+say() { printf 'gpu_check: %s\n' "$*" >&2; }
+
+if [ -z "$binary" ]; then
+    say "building kvpane_gpu_check"
+    cmake --preset release -B build/gpu -D KVPANE_CUDA=ON >&2
+    cmake --build build/gpu --target kvpane_gpu_check >&2
+    binary=build/gpu/tests/gpu/kvpane_gpu_check
+fi
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+
+failed=0
+say "checks${no_gpu:+, without a device}"
+timeout 110 "$binary" $no_gpu >"$results/gpu_check.json" || failed=$?
+
+# memcheck: addresses; racecheck: shared memory. Each makes kernels some hundred times slower.
+sanitize() {
+    if [ -n "$no_gpu" ]; then
+        echo '"not run: --no-gpu"'
+    elif ! command -v compute-sanitizer >/dev/null; then
+        echo '"not run: no compute-sanitizer on this machine"'
+    elif timeout 30 compute-sanitizer --tool "$1" --error-exitcode 9 "$binary" --small --no-times \
+        >"$results/$1" 2>&1; then
+        echo '"ok"'
+    else
+        tail -20 "$results/$1" >&2
+        echo '"failed"'
+    fi
+}
+
+# The same decode by torch, on K and V that lie in one piece: what paging costs beside the best dense kernel.
+torch_sdpa() {
+    if [ -n "$no_gpu" ]; then
+        echo '"not run: --no-gpu"'
+    elif ! python3 -c 'import torch' 2>/dev/null; then
+        echo '"not run: no torch on this machine"'
+    else
+        timeout 40 python3 attention/cuda/torch_decode.py || echo '"failed"'
+    fi
+}
+
+memcheck=$(sanitize memcheck)
+racecheck=$(sanitize racecheck)
+torch=$(torch_sdpa)
+case "$memcheck$racecheck" in *failed*) failed=1 ;; esac
+[ -z "$out" ] || exec >"$out"
+{
+    printf '{\n"kernels": '
+    [ -s "$results/gpu_check.json" ] && cat "$results/gpu_check.json" || echo null
+    printf ',\n"memcheck": %s,\n"racecheck": %s,\n"torch": %s\n}\n' "$memcheck" "$racecheck" "$torch"
+}
+[ "$failed" = 0 ] || say "something is wrong: see the JSON"
+exit "$failed"

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What callers of the device's functions are told: what is wrong first, then that there is no device. These tests touch
+// no memory of a device; gpu_check.sh runs the kernels on one.
+#include <kvpane/attention/cuda/device.h>
+#include <kvpane/attention/cuda/device_attention.h>
+#include <kvpane/attention/cuda/device_ops.h>
+
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+
+#include "attention/attention_case.h"
+#include "cuda/bounds_of.h"
+
+namespace kvpane {
+
+namespace {
+
+using testing::AttentionCase;
+
+// A problem, its outputs and its workspace, sound until a test spoils it.
+struct DeviceCall {
+    DeviceCall()
+        : made({.block_size = 8, .lengths = {9, 3}}, 1), problem(made.problem()), bounds(testing::bounds_of(problem)) {
+        workspace.resize(device_workspace_bytes(problem, bounds) / sizeof(float));
+        out.resize(made.states() * problem.cells.shape.head_dim);
+        result = {.out = {out.data(), DType::f32}, .lse = {}};
+    }
+
+    payload_expected<void> operator()() {
+        return device_attention(problem, bounds, std::as_writable_bytes(std::span(workspace)), result, nullptr);
+    }
+
+    AttentionCase made;
+    AttentionProblem problem;
+    DeviceBounds bounds;
+    std::vector<float> workspace;
+    std::vector<float> out;
+    AttentionResult result;
+};
+
+void expect(const payload_expected<void>& found, PayloadFault fault, const std::string& where) {
+    BOOST_REQUIRE(!found);
+    BOOST_TEST(to_string(found.error().fault) == to_string(fault));
+    BOOST_TEST(found.error().where == where);
+}
+
+bool has_device() { return device_available().has_value(); }
+boost::test_tools::assertion_result has_none(boost::unit_test::test_unit_id) { return !has_device(); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(without_a_device)
+
+BOOST_AUTO_TEST_CASE(every_call_says_so, *boost::unit_test::precondition(has_none)) {
+    const PayloadError none = device_available().error();
+    BOOST_TEST(to_string(none.fault) == "no_device");
+    BOOST_TEST(std::string(none.where) != "");
+    BOOST_TEST(to_string(DeviceMemory::allocate(16).error().fault) == "no_device");
+    const CellShape shape{4, 8, 1, 64, DType::f16};
+    BOOST_TEST(to_string(DeviceCellStore::allocate(shape, CellOrder::nhd, false).error().fault) == "no_device");
+    DeviceCall call;
+    BOOST_TEST(to_string(call().error().fault) == "no_device");
+    const CellStore& store = call.problem.cells;
+    const std::vector<BlockCopy> copies = {{GroupId{0}, BlockId{1}, BlockId{2}, 1}};
+    BOOST_TEST(to_string(device_copy_blocks(store, GroupId{0}, copies, nullptr).error().fault) == "no_device");
+    BOOST_TEST(to_string(wait_for(nullptr).error().fault) == "no_device");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(the_device_functions_refuse)
+
+BOOST_AUTO_TEST_CASE(problems_of_attention_by_what_is_wrong) {
+    const auto spoiled = [](auto spoil) {
+        DeviceCall call;
+        spoil(call);
+        return call();
+    };
+    using C = DeviceCall;
+    expect(spoiled([](C& c) { c.problem.query_heads = 3; }), PayloadFault::heads_do_not_divide, "query_heads");
+    expect(spoiled([](C& c) { c.problem.width = 7; }), PayloadFault::bad_shape, "tables");
+    expect(spoiled([](C& c) { c.bounds.rows = 1; }), PayloadFault::bad_shape, "bounds");
+    expect(spoiled([](C& c) { c.bounds.longest = -1; }), PayloadFault::bad_shape, "bounds");
+    expect(spoiled([](C& c) { c.problem.rule.window = -1; }), PayloadFault::bad_shape, "window");
+    expect(spoiled([](C& c) { c.workspace.pop_back(); }), PayloadFault::workspace_too_small, "workspace");
+    expect(spoiled([](C& c) { c.result.out.dtype = DType::e4m3; }), PayloadFault::unsupported_dtype, "out");
+    expect(spoiled([](C& c) { c.result.lse = std::span(c.out).first(1); }), PayloadFault::buffer_too_small, "lse");
+    expect(spoiled([](C& c) { c.result.out.data = c.made.queries.data(); }), PayloadFault::overlapping, "out");
+    expect(spoiled([](C& c) {
+               for (void** part : {&c.problem.cells.k, &c.problem.cells.v}) {
+                   *part = static_cast<float*>(*part) + 1;
+               }
+           }),
+           PayloadFault::misaligned, "k");
+}
+
+BOOST_AUTO_TEST_CASE(operations_by_what_is_wrong) {
+    const DeviceCall call;
+    const CellStore& store = call.problem.cells;
+    std::vector<float> rows(2 * store.shape.kv_heads * store.shape.head_dim + 1);
+    const std::vector<std::int32_t> table = {1};
+    float* const v = rows.data() + rows.size() / 2;
+    expect(device_gather_cells(store, {table, 0, 9}, {rows.data(), v, DType::f32}, nullptr),
+           PayloadFault::buffer_too_small, "table");
+    expect(device_gather_cells(store, {table, 0, 1}, {rows.data(), v + 1, DType::f32}, nullptr),
+           PayloadFault::misaligned, "rows");
+    expect(device_gather_cells(store, {table, 0, 1}, {rows.data(), v, DType::e5m2}, nullptr),
+           PayloadFault::unsupported_dtype, "rows");
+    expect(device_compare_cells(store, {table, 0, 1}, {rows.data(), v, DType::f32}, -1.0F, nullptr, nullptr, nullptr),
+           PayloadFault::out_of_range, "tolerance");
+    expect(device_csr_to_tables(CsrTables{}, 1, {}, nullptr), PayloadFault::bad_shape, "block_size");
+    expect(device_swap_blocks(store, store, {}, nullptr), PayloadFault::overlapping, "to");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace kvpane

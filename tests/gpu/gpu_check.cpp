@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// kvpane_gpu_check [--no-gpu] [--small] [--no-times]: the kernels on a real device, against the host; then their times.
+// One JSON object on stdout. Exit code 0: all agree, 1: something differs, 2: there is no device (see --no-gpu).
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <kvpane/attention/cuda/device.h>
+
+#include "gpu/gpu_check.h"
+
+namespace {
+
+int run(const std::vector<std::string>& options) {
+    const auto has = [&](const char* option) { return std::ranges::find(options, option) != options.end(); };
+    const auto available = kvpane::device_available();
+    const bool has_device = available && !has("--no-gpu");
+    nlohmann::ordered_json report;
+    report["device"] = has_device;
+    if (!available) {
+        report["why"] = std::string(to_string(available.error().fault)) + ": " + available.error().where + " " +
+                        std::to_string(available.error().code);
+    }
+    const bool wants_none = has("--no-gpu");
+    if (!has_device && !wants_none) {
+        std::printf("%s\n", report.dump(2).c_str());
+        return 2;
+    }
+    report["checks"] = kvpane::gpu::check_all(has("--small") || wants_none, has_device);
+    const auto is_ok = [](const nlohmann::ordered_json& row) { return row["ok"].get<bool>(); };
+    const bool all_ok = std::ranges::all_of(report["checks"], is_ok);
+    report["ok"] = all_ok;
+    if (has_device && !has("--no-times")) {
+        report["times"] = kvpane::gpu::measure_all();
+    }
+    std::printf("%s\n", report.dump(2).c_str());
+    return all_ok ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run({argv + 1, argv + argc});
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "kvpane_gpu_check: %s\n", error.what());
+        return 1;
+    }
+}
