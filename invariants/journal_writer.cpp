@@ -79,8 +79,8 @@ bool MemorySink::write(std::span<const std::byte> bytes) noexcept {
 }
 
 JournalWriter::JournalWriter(JournalSink& sink, const JournalHeader& header)
-    : sink_(sink), buffer_(usual_frame_bytes + usual_frame_bytes / 4), used_(frame_head_bytes),
-      digests_(header.digests) {
+    : sink_(sink), buffer_(usual_frame_bytes + usual_frame_bytes / 4), digests_(header.digests) {
+    begin_frame();
     const std::vector<std::byte> bytes = encode_header(header);
     salt_ = checksum({bytes.data(), bytes.size() - checksum_bytes});
     put(bytes);
@@ -88,48 +88,52 @@ JournalWriter::JournalWriter(JournalSink& sink, const JournalHeader& header)
 
 void JournalWriter::announce(const Operation& operation) {
     make_room(most_bytes(operation));
-    const JournalEncoder out = encode(JournalEncoder(buffer_.data() + used_), operation);
-    announced_ = static_cast<std::size_t>(out.at() - (buffer_.data() + used_));
+    announced_ = encode(JournalEncoder(concluded_), operation).at();
 }
 
 void JournalWriter::conclude(const Answer& answer) noexcept {
-    const JournalEncoder out = encode(JournalEncoder(buffer_.data() + used_ + announced_), answer);
-    conclude_at(static_cast<std::size_t>(out.at() - buffer_.data()));
+    conclude_at(encode(JournalEncoder(announced_), answer).at());
 }
 
 void JournalWriter::conclude_in_full(std::optional<Error> error, Length cached_tokens,
                                      std::int64_t blocks_taken) noexcept {
-    const JournalEncoder out =
-        encode_answer(JournalEncoder(buffer_.data() + used_ + announced_), error, cached_tokens, blocks_taken);
-    conclude_at(static_cast<std::size_t>(out.at() - buffer_.data()));
+    conclude_at(encode_answer(JournalEncoder(announced_), error, cached_tokens, blocks_taken).at());
+}
+
+// Everything is written: the next frame has room for its head alone so far.
+void JournalWriter::begin_frame() noexcept {
+    concluded_ = buffer_.data() + frame_head_bytes;
+    announced_ = concluded_;
+    full_ = buffer_.data() + usual_frame_bytes;
+    end_ = buffer_.data() + buffer_.size() - checksum_bytes;
 }
 
 void JournalWriter::flush() noexcept {
     if (in_frame_ == 0) {
         return;
     }
-    if (announced_ == 0) {
+    const auto announced = static_cast<std::size_t>(announced_ - concluded_);  // [bytes]
+    std::byte* const begin = concluded_;
+    if (announced == 0) {
         close_frame();
     } else {
         // The checksum goes where the announced operation stands: that one moves to the start of the next frame.
-        std::byte* const announced = buffer_.data() + used_;
         std::array<std::byte, checksum_bytes> aside{};
-        std::memcpy(aside.data(), announced, checksum_bytes);
+        std::memcpy(aside.data(), begin, checksum_bytes);
         close_frame();
-        std::memcpy(announced, aside.data(), checksum_bytes);
-        std::memmove(buffer_.data() + frame_head_bytes, announced, announced_);
+        std::memcpy(begin, aside.data(), checksum_bytes);
+        std::memmove(buffer_.data() + frame_head_bytes, begin, announced);
     }
-    used_ = frame_head_bytes;
+    begin_frame();
+    announced_ += announced;
     in_frame_ = 0;
     first_ = operations_ + 1;
 }
 
 void JournalWriter::last_words() noexcept {
-    if (announced_ != 0) {
-        used_ += announced_;
-        announced_ = 0;
-        JournalEncoder(buffer_.data() + used_).byte(unanswered);
-        ++used_;
+    if (announced_ != concluded_) {
+        *announced_++ = std::byte{unanswered};
+        concluded_ = announced_;
         ++in_frame_;
     }
     flush();
@@ -147,26 +151,27 @@ void JournalWriter::put(std::span<const std::byte> bytes) noexcept {
 void JournalWriter::close_frame() noexcept {
     JournalEncoder head(buffer_.data());
     head.fixed(frame_mark, sizeof(std::uint32_t));
-    head.fixed(used_ - frame_head_bytes, sizeof(std::uint32_t));
+    head.fixed(used() - frame_head_bytes, sizeof(std::uint32_t));
     head.fixed(static_cast<std::uint64_t>(first_), sizeof(std::uint64_t));
     head.fixed(in_frame_, sizeof(std::uint32_t));
-    JournalEncoder tail(buffer_.data() + used_);
-    tail.fixed(checksum({buffer_.data(), used_}, salt_), checksum_bytes);
-    put({buffer_.data(), used_ + checksum_bytes});
+    JournalEncoder tail(concluded_);
+    tail.fixed(checksum({buffer_.data(), used()}, salt_), checksum_bytes);
+    put({buffer_.data(), used() + checksum_bytes});
 }
 
 // Room behind what is used: for an operation with its answer, and the checksum.
 void JournalWriter::make_room(std::size_t bytes) {
-    const std::size_t needed = used_ + bytes + checksum_bytes;
-    if (needed <= buffer_.size()) {
+    if (bytes <= room()) {
         return;
     }
     flush();
-    if (used_ + bytes + checksum_bytes > most_payload_bytes) {
+    const std::size_t needed = used() + bytes + checksum_bytes;
+    if (needed > most_payload_bytes) {
         throw std::length_error("an operation is too large for a journal");
     }
-    if (used_ + bytes + checksum_bytes > buffer_.size()) {
-        buffer_.resize(used_ + bytes + checksum_bytes);
+    if (needed > buffer_.size()) {
+        buffer_.resize(needed);
+        begin_frame();
     }
 }
 

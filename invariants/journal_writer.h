@@ -73,8 +73,8 @@ public:
         if (error || cached_tokens != 0 || blocks_taken != 0) {
             return conclude_in_full(error, cached_tokens, blocks_taken);
         }
-        buffer_[used_ + announced_] = std::byte{0};  // what most answers are: it went well, and nothing else is to say
-        conclude_at(used_ + announced_ + 1);
+        *announced_++ = std::byte{0};  // what most answers are: it went well, and nothing else is to say
+        conclude_at(announced_);
     }
 
     // Writes the frame that was begun; an announced operation stays for the next.
@@ -98,30 +98,33 @@ private:
     void make_room(std::size_t bytes);
     template <class Encode>
     void announce_within(std::size_t bytes, Verb verb, Encode encode) {
-        if (used_ + bytes + journal_format::checksum_bytes > buffer_.size()) [[unlikely]] {
+        if (bytes > room()) [[unlikely]] {
             make_room(bytes);
         }
-        std::byte* const begin = buffer_.data() + used_;
-        JournalEncoder out(begin);
+        JournalEncoder out(concluded_);
         out.byte(static_cast<std::uint8_t>(verb));
-        out = encode(out);
-        announced_ = static_cast<std::size_t>(out.at() - begin);
+        announced_ = encode(out).at();
     }
+    std::size_t room() const noexcept { return static_cast<std::size_t>(end_ - concluded_); }            // [bytes]
+    std::size_t used() const noexcept { return static_cast<std::size_t>(concluded_ - buffer_.data()); }  // [bytes]
+    void begin_frame() noexcept;
     void conclude_in_full(std::optional<Error> error, Length cached_tokens, std::int64_t blocks_taken) noexcept;
-    void conclude_at(std::size_t used) noexcept {
-        used_ = used;
-        announced_ = 0;
+    void conclude_at(std::byte* end) noexcept {
+        concluded_ = end;
+        announced_ = end;
         ++in_frame_;
         ++operations_;
-        if (used_ >= journal_format::usual_frame_bytes) [[unlikely]] {
+        if (concluded_ >= full_) [[unlikely]] {
             flush();
         }
     }
 
     JournalSink& sink_;
     std::vector<std::byte> buffer_;  // the frame in the making, from its head on
-    std::size_t used_;               // [bytes] of it that are concluded
-    std::size_t announced_ = 0;      // [bytes] of an announced operation behind them; 0 = none
+    std::byte* concluded_;           // the end of what is concluded of it
+    std::byte* announced_;           // the end of an operation that is announced behind that; there again = none is
+    const std::byte* full_;          // a frame that reaches this place is written
+    const std::byte* end_;           // of the room for operations and answers: a checksum fits behind it
     std::uint32_t in_frame_ = 0;     // operations
     std::int64_t first_ = 1;         // the number of the first of them
     std::int64_t operations_ = 0;

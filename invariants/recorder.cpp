@@ -48,45 +48,49 @@ Recorder::Recorder(Manager& manager, JournalSink& sink, RecorderOptions options)
 
 Recorder::~Recorder() { manager_.attach(nullptr); }
 
-// What decode steps consist of is written as it comes; all else takes the way over an Operation.
-void Recorder::announce(const Manager& manager, const Call& call) {
-    if (call.verb == Verb::commit || call.verb == Verb::append) {
-        writer_.announce_tokens(call.verb, name_of(manager, call.sequence), call.tokens);
-    } else if (call.verb == Verb::reserve && call.batch.size() == 1) {
-        const Reservation& one = call.batch.front();
-        writer_.announce_reserve(name_of(manager, one.sequence), held(one.cells));
-    } else {
-        describe(manager, call);
-        writer_.announce(operation_);
-    }
-}
-
+// What decode steps consist of is written as it comes; all else takes the way over an Operation. Both ways are functions
+// of their own, so that the short one saves no registers for the long one.
 void Recorder::before(const Manager& manager, const Call& call) {
     if (!ok()) {
         return;
     }
     try {
-        announce(manager, call);
+        if (call.verb == Verb::commit || call.verb == Verb::append) {
+            writer_.announce_tokens(call.verb, name_of(manager, call.sequence), call.tokens);
+        } else if (call.verb == Verb::reserve && call.batch.size() == 1) {
+            const Reservation& one = call.batch.front();
+            writer_.announce_reserve(name_of(manager, one.sequence), held(one.cells));
+        } else {
+            announce(manager, call);
+        }
     } catch (const std::exception&) {
         ended_ = true;
     }
 }
 
+void Recorder::announce(const Manager& manager, const Call& call) {
+    describe(manager, call);
+    writer_.announce(operation_);
+}
+
 std::uint32_t Recorder::after(const Manager& manager, const Call& call, const CallResult& result) {
-    if (!ok()) {
-        return std::numeric_limits<std::uint32_t>::max();
+    const bool is_birth = call.verb == Verb::admit || call.verb == Verb::fork;
+    if (!ok() || is_birth || writer_.wants_digests()) {
+        return conclude(manager, call, result);
     }
+    writer_.conclude(result.error, 0, result.step->blocks_taken);
+    return 0;
+}
+
+std::uint32_t Recorder::conclude(const Manager& manager, const Call& call, const CallResult& result) {
     const bool has_child = !result.error && (call.verb == Verb::admit || call.verb == Verb::fork);
-    if (has_child && !name_child(call, result)) {
+    if (!ok() || (has_child && !name_child(call, result))) {
         ended_ = true;
         return std::numeric_limits<std::uint32_t>::max();
     }
     const Length cached_tokens = call.verb == Verb::admit ? result.count : 0;
-    if (writer_.wants_digests()) [[unlikely]] {
-        writer_.conclude({result.error, cached_tokens, result.step->blocks_taken, std::nullopt, manager.digest()});
-    } else {
-        writer_.conclude(result.error, cached_tokens, result.step->blocks_taken);
-    }
+    const auto digest = writer_.wants_digests() ? std::optional(manager.digest()) : std::nullopt;
+    writer_.conclude({result.error, cached_tokens, result.step->blocks_taken, std::nullopt, digest});
     return 0;
 }
 

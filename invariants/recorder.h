@@ -54,7 +54,8 @@ public:
     const JournalWriter& writer() const noexcept { return writer_; }
 
 private:
-    [[gnu::always_inline]] inline void announce(const Manager& manager, const Call& call);
+    [[gnu::noinline]] void announce(const Manager& manager, const Call& call);
+    [[gnu::noinline]] std::uint32_t conclude(const Manager& manager, const Call& call, const CallResult& result);
     bool name_child(const Call& call, const CallResult& result);
     void describe(const Manager& manager, const Call& call);
     void describe(const Prompt& prompt);
