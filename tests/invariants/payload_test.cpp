@@ -70,10 +70,14 @@ struct Exports : Payload {
     }
 };
 struct RowOneOff {
-    void operator()(PayloadExports& out) const { std::ranges::rotate(out.padded, out.padded.begin() + 1); }
+    void operator()(PayloadExports& out) const {
+        std::rotate(out.padded.begin(), out.padded.begin() + 1, out.padded.end());
+    }
 };
 struct PagesOneOff {
-    void operator()(PayloadExports& out) const { std::ranges::rotate(out.pages, out.pages.begin() + 1); }
+    void operator()(PayloadExports& out) const {
+        std::rotate(out.pages.begin(), out.pages.begin() + 1, out.pages.end());
+    }
 };
 struct SlotsOneOff {
     void operator()(PayloadExports& out) const {
