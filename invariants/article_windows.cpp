@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include <kvpane/blocktable/window.h>
+#include <kvpane/invariants/spec.h>
 #include <kvpane/invariants/text.h>
 
 namespace kvpane::invariants::article {
@@ -52,7 +52,7 @@ Stepwise step_through(const Model& model, std::span<const Token> tokens, std::op
 Rows crop_and_recompute(const Model& model, std::span<const Token> tokens, Length crop, Effort& effort) {
     Rows rows;
     for (Length i = 0; i < static_cast<Length>(tokens.size()); ++i) {
-        const Length first = need(i, crop);
+        const Length first = spec::need(i, crop);
         const auto raw = tokens.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(i + 1 - first));
         rows.push_back(recompute(*model.weights, model.window, raw, first, effort).back());
     }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <kvpane/blocktable/exports.h>
-#include <kvpane/blocktable/window.h>
+#include <kvpane/invariants/spec.h>
 #include <kvpane/invariants/text.h>
 
 namespace kvpane::invariants::article {
@@ -64,7 +64,7 @@ public:
     void look(std::size_t layer, std::size_t index, std::vector<Seen>& seen) const override {
         const std::vector<KeyValue>& payload = decoder_.payload_[layer];
         const Length query = first_ + static_cast<Length>(index);
-        for (Length row = need(query, window_); row <= query; ++row) {
+        for (Length row = spec::need(query, window_); row <= query; ++row) {
             const std::size_t off = decoder_.fault_ == Fault::next_slot ? 1 : 0;
             seen.push_back({&payload[(table_.slot(row) + off) % payload.size()]});
         }
