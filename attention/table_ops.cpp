@@ -176,7 +176,7 @@ payload_expected<std::int64_t> tables_to_csr(const PaddedTables& tables, std::sp
     return entries;
 }
 
-payload_expected<void> csr_to_tables(const CsrTables& csr, std::size_t width, std::span<std::int32_t> out) noexcept {
+payload_expected<void> find_wrong(const CsrTables& csr, std::size_t width, std::span<std::int32_t> out) noexcept {
     if (csr.block_size == 0) {
         return refuse(PayloadFault::bad_shape, "block_size");
     }
@@ -196,6 +196,14 @@ payload_expected<void> csr_to_tables(const CsrTables& csr, std::size_t width, st
     if (overlaps_any(range_of(out), csr.indptr, csr.indices, csr.first_position)) {
         return refuse(PayloadFault::overlapping, "out");
     }
+    return {};
+}
+
+payload_expected<void> csr_to_tables(const CsrTables& csr, std::size_t width, std::span<std::int32_t> out) noexcept {
+    if (const auto asked = find_wrong(csr, width, out); !asked) {
+        return asked;
+    }
+    const std::size_t n = csr.indptr.size() - 1;
     for (std::size_t i = 0; i < n; ++i) {
         if (const auto row = read_row(csr, i, width); !row) {
             return tl::unexpected(row.error());

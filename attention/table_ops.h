@@ -48,6 +48,9 @@ struct CsrTables {
     std::uint32_t block_size = 0;  // [cells]
 };
 
+// What csr_to_tables() asks, on the host and on a device, before it reads an array. COST O(1).
+payload_expected<void> find_wrong(const CsrTables& csr, std::size_t width, std::span<std::int32_t> out) noexcept;
+
 // The tables as rows again: out [n_seqs, width]. COST O(n_seqs * width).
 payload_expected<void> csr_to_tables(const CsrTables& csr, std::size_t width, std::span<std::int32_t> out) noexcept;
 

@@ -179,23 +179,7 @@ payload_expected<void> device_tables_to_csr(const PaddedTables& tables, std::spa
 
 payload_expected<void> device_csr_to_tables(const CsrTables& csr, std::size_t width, std::span<std::int32_t> out,
                                             void* stream) noexcept {
-    if (csr.block_size == 0) {
-        return refuse(PayloadFault::bad_shape, "block_size");
-    }
-    if (csr.indptr.empty()) {
-        return refuse(PayloadFault::bad_shape, "indptr");
-    }
-    const std::size_t n = csr.indptr.size() - 1;
-    if (csr.first_position.size() < n) {
-        return refuse(PayloadFault::bad_shape, "first_position");
-    }
-    if (csr.sinks < 0) {
-        return refuse(PayloadFault::out_of_range, "sinks");
-    }
-    if (n > 0 && out.size() / n < width) {
-        return refuse(PayloadFault::buffer_too_small, "out");
-    }
-    return find_wrong_count(out.size(), "out").and_then([&] {
+    return find_wrong(csr, width, out).and_then([&] { return find_wrong_count(out.size(), "out"); }).and_then([&] {
         return on_device::csr_to_tables(csr, width, out, stream);
     });
 }
