@@ -222,9 +222,8 @@ bool AuditLog::read_line() {
 }
 
 void AuditLog::refuse(std::size_t byte, const std::string& sentence) const {
-    const std::string_view before = std::string_view(text_).substr(0, byte);
-    const auto column = std::ranges::count_if(before, [](char c) { return (c & 0xC0) != 0x80; }) + 1;
-    throw InputError(file_, {line_, static_cast<int>(column)}, sentence);
+    const Place within = place_behind(std::string_view(text_).substr(0, byte));
+    throw InputError(file_, {line_, within.column}, sentence);
 }
 
 void AuditLog::refuse(const invariants::Refusal& refusal) const {

@@ -25,55 +25,57 @@ public:
         if (rest_.empty()) {
             throw InputError(file_, {}, "is empty");
         }
-        if (const std::string_view line = next_line(); line != header) {
-            refuse(1, fmt::format("the first line must be '{}'", header));
+        next_line();
+        if (line_ != header) {
+            refuse(0, fmt::format("the first line must be '{}'", header));
         }
         std::vector<invariants::Request> requests;
         while (!rest_.empty()) {
-            requests.push_back(request(next_line()));
+            next_line();
+            requests.push_back(request());
         }
         if (requests.empty()) {
-            refuse(1, "holds no request, only the header");
+            refuse(0, "holds no request, only the header");
         }
         return requests;
     }
 
 private:
-    [[noreturn]] void refuse(std::size_t column, const std::string& sentence) const {
-        throw InputError(file_, {line_, static_cast<int>(column)}, sentence);
+    // `byte` of the line, from 0.
+    [[noreturn]] void refuse(std::size_t byte, const std::string& sentence) const {
+        throw InputError(file_, {number_, place_behind(line_.substr(0, byte)).column}, sentence);
     }
 
-    std::string_view next_line() {
-        line_ += 1;
+    void next_line() {
+        number_ += 1;
         const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-        std::string_view line = rest_.substr(0, end);
+        line_ = rest_.substr(0, end);
         rest_.remove_prefix(std::min(end + 1, rest_.size()));
-        if (line.ends_with('\r')) {
-            line.remove_suffix(1);
+        if (line_.ends_with('\r')) {
+            line_.remove_suffix(1);
         }
-        return line;
     }
 
-    invariants::Request request(std::string_view line) const {
+    invariants::Request request() const {
         std::array<std::string_view, 3> fields;
-        std::array<std::size_t, 3> starts{};  // columns, from 1
+        std::array<std::size_t, 3> starts{};  // bytes of the line
         std::size_t begin = 0;
         for (std::size_t i = 0; i < fields.size(); ++i) {
-            const std::size_t comma = line.find(',', begin);
+            const std::size_t comma = line_.find(',', begin);
             const bool last = i + 1 == fields.size();
             if (!last && comma == std::string_view::npos) {
-                refuse(line.size() + 1,
+                refuse(line_.size(),
                        fmt::format("the line ends after {} of 3 fields: {} is missing", i + 1, columns[i + 1]));
             }
             if (last && comma != std::string_view::npos) {
-                refuse(comma + 1, "the line has more than 3 fields");
+                refuse(comma, "the line has more than 3 fields");
             }
-            fields[i] = line.substr(begin, comma - begin);
-            starts[i] = begin + 1;
+            fields[i] = line_.substr(begin, comma - begin);
+            starts[i] = begin;
             begin = comma + 1;
         }
         if (fields[0].empty()) {
-            refuse(1, "TIMESTAMP is empty");
+            refuse(0, "TIMESTAMP is empty");
         }
         return {number(1, fields[1], starts[1], 1), number(2, fields[2], starts[2], 0)};
     }
@@ -95,7 +97,8 @@ private:
 
     const std::string& file_;
     std::string_view rest_;
-    int line_ = 0;
+    std::string_view line_;  // the one that is read, without its end
+    int number_ = 0;         // its number
 };
 
 }  // namespace

@@ -65,6 +65,13 @@ NotText find_what_is_not_text(std::string_view text) {
     return {};
 }
 
+Place place_behind(std::string_view text) {
+    const std::string_view line = text.substr(text.rfind('\n') + 1);  // npos + 1 == 0
+    const auto begins_character = [](char c) { return (c & 0xC0) != 0x80; };
+    return {static_cast<int>(std::ranges::count(text, '\n')) + 1,
+            static_cast<int>(std::ranges::count_if(line, begins_character)) + 1};
+}
+
 std::ifstream open_input(const std::string& path) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {

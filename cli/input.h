@@ -50,6 +50,9 @@ struct NotText {
 };
 NotText find_what_is_not_text(std::string_view text);
 
+// Where the next character behind `text` would stand.
+Place place_behind(std::string_view text);
+
 // "; did you mean 'x'?" with the candidate nearest to `word`, or nothing when none is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kvpane/cli/json_file.h>
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,14 +18,6 @@ using Json = nlohmann::json;
 constexpr std::uint64_t most_bytes = 1U << 20U;
 constexpr std::size_t longest_value = 40;  // [characters] shown of a value that is refused
 
-Place place_of(std::string_view text, std::size_t byte) {
-    const std::string_view before = text.substr(0, byte);
-    const std::size_t line_begin = before.rfind('\n') + 1;  // npos + 1 == 0
-    const auto is_character = [](char c) { return (c & 0xC0) != 0x80; };
-    return {static_cast<int>(std::ranges::count(before, '\n')) + 1,
-            static_cast<int>(std::ranges::count_if(before.substr(line_begin), is_character)) + 1};
-}
-
 std::string shown(const Json& value) {
     const std::string text = value.dump(-1, ' ', true);
     return text.size() <= longest_value ? text : text.substr(0, longest_value) + "...";
@@ -40,7 +31,7 @@ JsonFile::JsonFile(std::string path) : path_(std::move(path)) {
         json_ = std::make_unique<Json>(Json::parse(text));
     } catch (const Json::parse_error& error) {
         const std::size_t byte = error.byte == 0 ? 0 : error.byte - 1;
-        throw InputError(path_, place_of(text, byte), fmt::format("is no JSON: {}", json_reason(error.what())));
+        throw InputError(path_, place_behind(std::string_view(text).substr(0, byte)), fmt::format("is no JSON: {}", json_reason(error.what())));
     } catch (const Json::out_of_range& error) {  // 1e999
         throw InputError(path_, {}, fmt::format("is no JSON: {}", json_reason(error.what())));
     }

@@ -56,9 +56,7 @@ private:
 
     // `byte` of the line, from 0.
     [[noreturn]] void refuse(std::size_t byte, const std::string& sentence) const {
-        const std::string_view before = line_.text.substr(0, byte);
-        const auto column = std::ranges::count_if(before, [](char c) { return (c & 0xC0) != 0x80; }) + 1;
-        throw InputError(file_, {line_.number, static_cast<int>(column)}, sentence);
+        throw InputError(file_, {line_.number, place_behind(line_.text.substr(0, byte)).column}, sentence);
     }
 
     void next_line() {

@@ -57,6 +57,12 @@ BOOST_AUTO_TEST_CASE(rows_with_too_few_or_too_many_fields_are_refused_where_they
     BOOST_TEST(refused("a,1,2\n\nb,1,2\n") == "t.csv:3:1: the line ends after 1 of 3 fields: ContextTokens is missing");
 }
 
+BOOST_AUTO_TEST_CASE(columns_count_characters_not_bytes) {
+    BOOST_TEST(refused("\xc3\xa4\xc3\xb6,1\n") ==
+               "t.csv:2:5: the line ends after 2 of 3 fields: GeneratedTokens is missing");
+    BOOST_TEST(refused("\xc3\xa4\xc3\xb6,x,2\n") == "t.csv:2:4: ContextTokens must be a whole number, got 'x'");
+}
+
 BOOST_AUTO_TEST_CASE(a_last_line_that_was_cut_off_is_refused) {
     BOOST_TEST(refused("a,1,2\nb,12") == "t.csv:3:5: the line ends after 2 of 3 fields: GeneratedTokens is missing");
     BOOST_TEST(refused("a,1,2\nb,12,") == "t.csv:3:6: GeneratedTokens must be a whole number, got ''");
