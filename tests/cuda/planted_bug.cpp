@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "attention/agreement.h"
 #include "cuda/emulated_attention.h"
 #include "emulator/emulator.h"
 
@@ -17,7 +18,8 @@ bool agrees(const AttentionSizes& sizes, std::uint64_t order) {
     const AttentionCase problem(sizes, 1);
     const Answer expected = by_reference(problem.problem());
     const Answer found = by_emulator(problem.problem(), order);
-    const bool is_close = norm_ratio(found.out, expected.out) < 1e-5 && norm_ratio(found.lse, expected.lse) < 1e-5;
+    const bool is_close = norm_ratio(found.out, expected.out) < tolerance(DType::f32) &&
+                          norm_ratio(found.lse, expected.lse) < lse_tolerance;
     if (!is_close) {
         std::printf("caught with order %llu in %s\n", static_cast<unsigned long long>(order), describe(sizes).c_str());
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <numeric>
 
 #include <kvpane/attention/cuda/device_ops.h>
 #include <kvpane/attention/elements.h>
 
+#include "attention/agreement.h"
+#include "attention/stores.h"
 #include "cuda/bounds_of.h"
 #include "gpu/gpu_check.h"
 #include "gpu/on_gpu.h"
@@ -44,43 +45,18 @@ ordered_json check_attention(const AttentionSizes& sizes, bool has_device) {
         const Answer found = by_gpu(made.problem(), sizes.rows);
         const double error = testing::norm_ratio(found.out, expected.out);
         const double lse_error = testing::norm_ratio(found.lse, expected.lse);
-        const double most = sizes.rows == DType::f32 ? 1e-5 : sizes.rows == DType::f16 ? 2e-3 : 1e-2;
         row["error"] = std::max(error, lse_error);
-        row["ok"] = error < most && lse_error < 1e-5;
+        row["ok"] = error < testing::tolerance(sizes.rows) && lse_error < testing::lse_tolerance;
     }
     return row;
 }
 
 void check_attentions(bool small, bool has_device, ordered_json& rows) {
-    constexpr std::array dtypes = {DType::f32, DType::f16, DType::bf16, DType::e4m3, DType::e5m2};
-    constexpr std::array<std::array<Length, 2>, 4> windows = {{{0, 0}, {37, 0}, {5, 0}, {37, 3}}};
-    std::size_t turn = 0;
-    for (const std::uint32_t block_size : {1U, 8U, 16U, 32U, 64U}) {
-        for (const std::uint32_t group : {1U, 4U, 8U}) {
-            for (const std::uint32_t head_dim : {64U, 128U, 256U}) {
-                ++turn;
-                if (small && turn % 11 != 0) {
-                    continue;
-                }
-                const Length b = block_size;
-                AttentionSizes sizes{.block_size = block_size,
-                                     .kv_heads = 2,
-                                     .group = group,
-                                     .head_dim = head_dim,
-                                     .cells = dtypes[turn % dtypes.size()],
-                                     .rows = dtypes[turn / 5 % 3],
-                                     .order = turn % 2 == 0 ? CellOrder::nhd : CellOrder::hnd,
-                                     .interleaved = turn % 3 == 0,
-                                     .window = windows[turn % windows.size()][0],
-                                     .sinks = windows[turn % windows.size()][1],
-                                     .soft_cap = turn % 7 == 0 ? 5.0F : 0.0F,
-                                     .sink_logits = turn % 5 == 0,
-                                     .lengths = {0, 1, b - 1, b, b + 1, small ? 100 : 1500}};
-                rows.push_back(check_attention(sizes, has_device));
-                sizes.queries = {0, 1, static_cast<std::int32_t>(b - 1), 1, static_cast<std::int32_t>(b + 1), 33};
-                rows.push_back(check_attention(sizes, has_device));
-            }
-        }
+    for (AttentionSizes& sizes : testing::sizes_in_turn(small ? 100 : 1500, small ? 11 : 1)) {
+        rows.push_back(check_attention(sizes, has_device));
+        const auto b = static_cast<std::int32_t>(sizes.block_size);
+        sizes.queries = {0, 1, b - 1, 1, b + 1, 33};
+        rows.push_back(check_attention(sizes, has_device));
     }
 }
 
@@ -190,7 +166,7 @@ void check_tables(bool has_device, ordered_json& out) {
 ordered_json check_all(bool small, bool has_device) {
     ordered_json rows = ordered_json::array();
     check_attentions(small, has_device, rows);
-    for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::e4m3, DType::e5m2}) {
+    for (const DType dtype : testing::dtypes) {
         check_cells(dtype, has_device, rows);
     }
     check_tables(has_device, rows);
