@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include <kvpane/attention/problem_memory.h>
-#include <kvpane/blocktable/window.h>
 
 namespace kvpane {
 
@@ -171,8 +170,8 @@ Found find_wrong_tables(const AttentionProblem& problem) noexcept {
             continue;
         }
         const auto table = problem.tables.subspan(i * problem.width, problem.width);
-        const SeenPositions seen = seen_by_queries(problem.rule, rows.first_position, problem.lengths[i] - 1,
-                                                   begin_of(problem, i), end_of(problem, i));
+        const SeenPositions seen = seen_by_queries(problem.rule.visibility(), rows.first_position,
+                                                   problem.lengths[i] - 1, begin_of(problem, i), end_of(problem, i));
         const Found found = find_wrong_entries(problem, table, seen.sink_begin, seen.sink_end).and_then([&] {
             return find_wrong_entries(problem, table, seen.run_begin, seen.run_end);
         });
@@ -207,18 +206,6 @@ payload_expected<void> find_wrong(const AttentionProblem& problem, const Attenti
         .and_then([&] { return find_wrong_rows(problem); })
         .and_then([&] { return find_wrong_memory(problem, result); })
         .and_then([&] { return find_wrong_tables(problem); });
-}
-
-SeenPositions seen_by_queries(const AttentionRule& rule, Length first, Length last, Length begin, Length end) noexcept {
-    // One after the other, their windows leave no gap; the first query's starts first and the last one's ends last.
-    const Length run = need(first, rule.window);
-    const Length behind = last + 1;
-    const auto within = [&](Length position) { return std::clamp(position, begin, std::max(begin, end)); };
-    return {within(0), within(std::min({rule.sinks, run, behind})), within(run), within(std::max(run, behind))};
-}
-
-SeenPositions seen_by_query(const AttentionRule& rule, Length position, Length begin, Length end) noexcept {
-    return seen_by_queries(rule, position, position, begin, end);
 }
 
 std::array<MemoryRange, 9> inputs_of(const AttentionProblem& problem) noexcept {

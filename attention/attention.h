@@ -9,6 +9,7 @@
 #include <kvpane/attention/cell_store.h>
 #include <kvpane/attention/dtype.h>
 #include <kvpane/attention/payload_error.h>
+#include <kvpane/attention/visibility.h>
 
 // Attention of queries over the cells that block tables name: decode (one query a sequence), prefill (many, causal) and
 // the halves of a cascade are the same problem. It is solved by the reference (reference_attention.h), by the host's
@@ -31,6 +32,8 @@ struct AttentionRule {
     float soft_cap = 0;  // 0 = none
     // [query_heads] a logit without value in each sum, or empty; -inf: none for that head.
     std::span<const float> sink_logits = {};
+
+    constexpr Visibility visibility() const noexcept { return {window, sinks}; }
 };
 
 // Rows of a tensor of queries, or of outputs: [rows, query_heads, head_dim], dense, f32, f16 or bf16.
@@ -96,22 +99,6 @@ std::size_t rows_of(const AttentionProblem& problem) noexcept;
 //     seen are not looked at.
 // COST O(n_seqs * width).
 payload_expected<void> find_wrong(const AttentionProblem& problem, const AttentionResult& result) noexcept;
-
-// The positions that a query sees, ascending: those of the sinks, then those of the window. They do not overlap; an
-// empty range has begin = end. Without a window all of them stand in the run.
-struct SeenPositions {
-    Length sink_begin = 0;
-    Length sink_end = 0;
-    Length run_begin = 0;
-    Length run_end = 0;
-
-    friend bool operator==(const SeenPositions&, const SeenPositions&) = default;
-};
-// Of the query at `position` (-1: it sees nothing), as far as they lie in [begin, end).
-SeenPositions seen_by_query(const AttentionRule& rule, Length position, Length begin, Length end) noexcept;
-
-// Of the queries at positions [first, last] together: what any of them sees.
-SeenPositions seen_by_queries(const AttentionRule& rule, Length first, Length last, Length begin, Length end) noexcept;
 
 // The positions of a sequence that count beside the rule: [begin, end).
 inline Length begin_of(const AttentionProblem& problem, std::size_t sequence) noexcept {

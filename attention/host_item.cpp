@@ -86,7 +86,7 @@ void HostItem::load_queries() noexcept {
 // What the rows see of the sinks and of the run, as far as it belongs to this part.
 std::array<Positions, 2> HostItem::cells_of_part() const noexcept {
     const SeenPositions seen =
-        seen_by_queries(problem_.rule, first_position_, first_position_ + static_cast<Length>(tokens_) - 1,
+        seen_by_queries(problem_.rule.visibility(), first_position_, first_position_ + static_cast<Length>(tokens_) - 1,
                         begin_of(problem_, sequence_), end_of(problem_, sequence_));
     const Positions sinks{seen.sink_begin, seen.sink_end};
     const Positions run{seen.run_begin, seen.run_end};
@@ -134,7 +134,7 @@ HostItem::Tile HostItem::next_tile(std::array<Positions, 2>& ranges) const noexc
 
 // What a row of the problem sees of the tile: of the sinks, of the run.
 std::array<Positions, 2> HostItem::seen_of_tile(std::size_t token, const Tile& tile) const noexcept {
-    const SeenPositions seen = seen_by_query(problem_.rule, first_position_ + static_cast<Length>(token),
+    const SeenPositions seen = seen_by_query(problem_.rule.visibility(), first_position_ + static_cast<Length>(token),
                                              begin_of(problem_, sequence_), end_of(problem_, sequence_));
     return {common({seen.sink_begin, seen.sink_end}, tile.positions),
             common({seen.run_begin, seen.run_end}, tile.positions)};

@@ -54,11 +54,11 @@ SequenceItems items_of(const AttentionProblem& problem, const HostOptions& optio
     items.row_tiles = divide_up(rows.size(), row_tiles(problem).tokens);
     items.parts = 1;
     if (items.row_tiles == 1 && options.chunk > 0) {
-        const SeenPositions seen = seen_by_queries(problem.rule, rows.first_position, problem.lengths[sequence] - 1,
-                                                   begin_of(problem, sequence), end_of(problem, sequence));
-        const Length cells = seen.sink_end - seen.sink_begin + seen.run_end - seen.run_begin;
+        const SeenPositions seen =
+            seen_by_queries(problem.rule.visibility(), rows.first_position, problem.lengths[sequence] - 1,
+                            begin_of(problem, sequence), end_of(problem, sequence));
         items.parts = std::max<std::size_t>(
-            1, divide_up(static_cast<std::size_t>(cells), static_cast<std::size_t>(options.chunk)));
+            1, divide_up(static_cast<std::size_t>(seen.size()), static_cast<std::size_t>(options.chunk)));
     }
     items.items = problem.cells.shape.kv_heads * items.row_tiles * items.parts;
     items.part_states = items.parts == 1 ? 0 : items.parts * rows.size() * problem.query_heads;

@@ -47,13 +47,10 @@ void attend(const AttentionProblem& problem, const AttentionResult& result, cons
     };
 
     std::vector<Length> seen;
-    const SeenPositions ranges =
-        seen_by_query(rule, query.position, begin_of(problem, query.sequence), end_of(problem, query.sequence));
-    for (Length position = ranges.sink_begin; position < ranges.sink_end; ++position) {
-        seen.push_back(position);
-    }
-    for (Length position = ranges.run_begin; position < ranges.run_end; ++position) {
-        seen.push_back(position);
+    const SeenPositions ranges = seen_by_query(rule.visibility(), query.position, begin_of(problem, query.sequence),
+                                               end_of(problem, query.sequence));
+    for (Length i = 0; i < ranges.size(); ++i) {
+        seen.push_back(ranges[i]);
     }
 
     const double sink_logit = rule.sink_logits.empty() ? nothing : rule.sink_logits[query.head];

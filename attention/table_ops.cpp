@@ -2,11 +2,11 @@
 #include <kvpane/attention/table_ops.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include <kvpane/attention/memory_range.h>
 #include <kvpane/blocktable/block_shape.h>
-#include <kvpane/blocktable/window.h>
 
 namespace kvpane {
 
@@ -15,25 +15,6 @@ namespace {
 template <class... Inputs>
 bool overlaps_any(MemoryRange out, Inputs... inputs) noexcept {
     return (overlap(out, range_of(inputs)) || ...);
-}
-
-// The logical blocks [0, sinks) and [run, size) of one sequence.
-struct SeenBlocks {
-    std::size_t sinks = 0;
-    std::size_t run = 0;
-    std::size_t size = 0;
-
-    std::size_t count() const noexcept { return sinks + (size - run); }
-};
-
-// REQUIRES 0 <= queries <= length.
-SeenBlocks seen_blocks(const BlockShape& shape, const SeenRule& rule, Length length, Length queries) noexcept {
-    const Length size = shape.blocks_for(length);
-    const Length run = std::min(size, shape.index(need(length - queries, rule.window)));
-    const Length sinks = rule.window == 0 ? 0 : std::min(size, shape.blocks_for(std::min(rule.sinks, length)));
-    const bool adjoin = run <= sinks;
-    return {adjoin ? 0 : static_cast<std::size_t>(sinks), adjoin ? 0 : static_cast<std::size_t>(run),
-            static_cast<std::size_t>(size)};
 }
 
 Length queries_of(const SeenRule& rule, std::span<const Length> lengths, std::size_t i) noexcept {
@@ -64,6 +45,13 @@ payload_expected<void> find_wrong(const PaddedTables& tables, std::size_t n_seqs
     return {};
 }
 
+// The entries of a row that are seen. REQUIRES that the row has them.
+std::array<std::span<const std::int32_t>, 2> parts_of_row(const PaddedTables& tables, std::size_t i,
+                                                          const SeenBlocks& seen) noexcept {
+    const auto row = tables.ids.subspan(i * tables.width, static_cast<std::size_t>(seen.size));
+    return {row.first(static_cast<std::size_t>(seen.sinks)), row.subspan(static_cast<std::size_t>(seen.run))};
+}
+
 // The entries of all sequences.
 payload_expected<std::int64_t> count_entries(const PaddedTables& tables, std::span<const Length> lengths,
                                              const SeenRule& rule) noexcept {
@@ -89,17 +77,16 @@ payload_expected<std::int64_t> count_entries(const PaddedTables& tables, std::sp
         if (queries < 0 || queries > lengths[i]) {
             return refuse(PayloadFault::out_of_range, "queries");
         }
-        const SeenBlocks seen = seen_blocks(shape, rule, lengths[i], queries);
-        if (seen.size > tables.width) {
+        const SeenBlocks seen = seen_blocks(rule.visibility(), shape, lengths[i], queries);
+        if (static_cast<std::size_t>(seen.size) > tables.width) {
             return refuse(PayloadFault::buffer_too_small, "tables");
         }
-        const auto row = tables.ids.subspan(i * tables.width, seen.size);
-        for (const auto part : {row.first(seen.sinks), row.subspan(seen.run)}) {
+        for (const auto part : parts_of_row(tables, i, seen)) {
             if (const auto found = find_wrong_ids(part); !found) {
                 return tl::unexpected(found.error());
             }
         }
-        entries += static_cast<std::int64_t>(seen.count());
+        entries += seen.count();
     }
     if (entries > std::numeric_limits<std::int32_t>::max()) {
         return refuse(PayloadFault::bad_shape, "indices");
@@ -118,20 +105,19 @@ payload_expected<SeenBlocks> read_row(const CsrTables& csr, std::size_t i, std::
         return refuse(PayloadFault::out_of_range, "first_position");
     }
     const BlockShape shape(csr.block_size);
-    const auto entries = static_cast<std::size_t>(end - begin);
-    const auto run = static_cast<std::size_t>(shape.index(csr.first_position[i]));
-    // Where the run begins at 0 the sinks' blocks are its first ones; else it begins behind a hole. After a truncation
-    // this may be no more than the first cells of the block behind the sinks.
-    const auto sinks = run == 0 ? 0 : static_cast<std::size_t>(shape.blocks_for(csr.sinks));
-    const bool is_behind_a_hole = sinks < run || (sinks == run && shape.offset(csr.first_position[i]) != 0);
-    if (sinks > 0 && (!is_behind_a_hole || sinks > entries)) {
+    const Length entries = end - begin;
+    const SeenBlocks seen = blocks_of_row(shape, csr.sinks, csr.first_position[i], entries);
+    const bool are_all_there = seen.run == 0 || shape.blocks_for(csr.sinks) <= entries;
+    // After a truncation the hole may be no more than the first cells of the block behind the sinks.
+    const bool is_behind_a_hole =
+        seen.sinks < seen.run || (seen.sinks == seen.run && shape.offset(csr.first_position[i]) != 0);
+    if (!are_all_there || (seen.sinks > 0 && !is_behind_a_hole)) {
         return refuse(PayloadFault::bad_shape, "sinks");
     }
-    const std::size_t run_entries = entries - sinks;
-    if (run_entries > 0 ? run > width || width - run < run_entries : sinks > width) {
+    if (static_cast<std::size_t>(seen.size > seen.run ? seen.size : seen.sinks) > width) {
         return refuse(PayloadFault::buffer_too_small, "out");
     }
-    return SeenBlocks{sinks, run, run + run_entries};
+    return seen;
 }
 
 }  // namespace
@@ -165,13 +151,13 @@ payload_expected<std::int64_t> tables_to_csr(const PaddedTables& tables, std::sp
     auto index = out.indices.begin();
     out.indptr[0] = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const SeenBlocks seen = seen_blocks(shape, rule, lengths[i], queries_of(rule, lengths, i));
-        const auto row = tables.ids.subspan(i * tables.width, seen.size);
-        index = std::ranges::copy(row.first(seen.sinks), index).out;
-        index = std::ranges::copy(row.subspan(seen.run), index).out;
+        const SeenBlocks seen = seen_blocks(rule.visibility(), shape, lengths[i], queries_of(rule, lengths, i));
+        for (const auto part : parts_of_row(tables, i, seen)) {
+            index = std::ranges::copy(part, index).out;
+        }
         out.indptr[i + 1] = static_cast<std::int32_t>(index - out.indices.begin());
         out.last_page_len[i] = seen.count() == 0 ? 0 : static_cast<std::int32_t>(shape.offset(lengths[i] - 1) + 1);
-        out.first_position[i] = shape.begin(static_cast<Length>(seen.run));
+        out.first_position[i] = shape.begin(seen.run);
     }
     return entries;
 }
@@ -211,12 +197,10 @@ payload_expected<void> csr_to_tables(const CsrTables& csr, std::size_t width, st
     }
     for (std::size_t i = 0; i < n; ++i) {
         const SeenBlocks seen = *read_row(csr, i, width);
-        const auto entries = csr.indices.subspan(static_cast<std::size_t>(csr.indptr[i]), seen.count());
         const auto row = out.subspan(i * width, width);
         std::ranges::fill(row, 0);
-        std::ranges::copy(entries.first(seen.sinks), row.begin());
-        if (seen.size > seen.run) {
-            std::ranges::copy(entries.subspan(seen.sinks), row.subspan(seen.run).begin());
+        for (Length entry = 0; entry < seen.count(); ++entry) {
+            row[static_cast<std::size_t>(seen[entry])] = csr.indices[static_cast<std::size_t>(csr.indptr[i] + entry)];
         }
     }
     return {};

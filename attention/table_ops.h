@@ -7,6 +7,7 @@
 
 #include <kvpane/allocator/ids.h>
 #include <kvpane/attention/payload_error.h>
+#include <kvpane/attention/visibility.h>
 #include <kvpane/blocktable/exports.h>
 
 // Block tables from one form to another, as attention kernels take them. Where the Manager is at hand its own exports
@@ -31,6 +32,8 @@ struct SeenRule {
     Length sinks = 0;   // counted only beside a window
     // [n_seqs] queries of each sequence, at its last positions; empty: one each.
     std::span<const Length> queries = {};
+
+    constexpr Visibility visibility() const noexcept { return {window, sinks}; }
 };
 
 // The blocks of which a query sees something, by sequence: those of the sinks first, as export_csr() writes them.

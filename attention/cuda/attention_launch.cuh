@@ -29,8 +29,7 @@ inline KernelProblem kernel_problem(const AttentionProblem& problem) {
             .group = problem.query_heads / problem.cells.shape.kv_heads,
             .scale = scale_of(problem) * problem.cells.k_scale,
             .soft_cap = rule.soft_cap,
-            .window = rule.window,
-            .sinks = rule.sinks};
+            .rule = rule.visibility()};
 }
 
 template <class Launch>

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(are_those_of_the_sentence_in_the_contract) {
     constexpr Length most = 9;
     for (Length window = 0; window <= most; ++window) {
         for (Length sinks = 0; sinks <= most; ++sinks) {
-            const AttentionRule rule{.window = window, .sinks = sinks};
+            const Visibility rule{.window = window, .sinks = sinks};
             for (Length p = -1; p < most; ++p) {
                 for (Length begin = -1; begin <= most; begin += 2) {
                     for (Length end = -1; end <= most; ++end) {
@@ -42,6 +42,7 @@ BOOST_AUTO_TEST_CASE(are_those_of_the_sentence_in_the_contract) {
                         for (Length q = 0; q <= most; ++q) {
                             const bool by_rule = q <= p && (window == 0 || q > p - window || q < sinks);
                             is_right = is_right && contains(seen, q) == (by_rule && q >= begin && q < end);
+                            is_right = is_right && sees(rule, p, q) == by_rule;
                         }
                         BOOST_TEST(is_right, "window " << window << ", sinks " << sinks << ", position " << p << ", ["
                                                        << begin << ", " << end << ")");
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_CASE(are_those_of_the_sentence_in_the_contract) {
 BOOST_AUTO_TEST_CASE(of_several_queries_are_those_of_any_of_them) {
     for (const Length window : {0, 1, 4}) {
         for (const Length sinks : {0, 2, 6}) {
-            const AttentionRule rule{.window = window, .sinks = sinks};
+            const Visibility rule{.window = window, .sinks = sinks};
             for (Length first = 0; first < 12; ++first) {
                 for (Length last = first; last < 12; ++last) {
                     const SeenPositions all = seen_by_queries(rule, first, last, 1, 11);

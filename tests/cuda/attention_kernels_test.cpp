@@ -22,9 +22,8 @@ using testing::Runs;
 
 void expect_agreement(const AttentionSizes& sizes) {
     const std::uint64_t order_of_threads = testing::seed();
-    testing::expect_agreement(sizes, [&](const AttentionProblem& problem) {
-        return by_emulator(problem, order_of_threads, sizes.rows);
-    });
+    testing::expect_agreement(
+        sizes, [&](const AttentionProblem& problem) { return by_emulator(problem, order_of_threads, sizes.rows); });
 }
 
 }  // namespace

@@ -94,13 +94,13 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(decode_threads) decode_chunk(const Decode
     const std::uint32_t kv_head = block_index().y / args.tiles;
     const std::uint32_t first_in_group = block_index().y % args.tiles * heads;
     const std::uint32_t first_head = kv_head * problem.group + first_in_group;
-    const auto heads_here = static_cast<unsigned>(at_most(problem.group - first_in_group, heads));
+    const auto heads_here = std::min(problem.group - first_in_group, heads);
 
     const Length last = problem.lengths[sequence] - 1;
-    const Seen seen = seen_by_queries(problem, sequence, last, last);
+    const SeenPositions seen = seen_by_queries(problem, sequence, last, last);
     const Length chunk_begin = block_index().z * args.chunk;
     const bool is_last = block_index().z + 1 == grid_size().z;
-    const Length chunk_end = is_last ? seen.size() : at_most(chunk_begin + args.chunk, seen.size());
+    const Length chunk_end = is_last ? seen.size() : std::min(chunk_begin + args.chunk, seen.size());
     const std::size_t first_state =
         (std::size_t{block_index().z} * problem.n_seqs + sequence) * problem.query_heads + first_head;
     if (chunk_begin >= chunk_end) {

@@ -48,7 +48,7 @@ KVPANE_DEVICE PrefillShared prefill_shared(std::uint32_t head_dim) {
 // Brings the cells [begin, begin + count) of what is seen to shared memory.
 template <class Cells>
 KVPANE_DEVICE void load_tile(const KernelProblem& problem, std::uint32_t sequence, std::uint32_t kv_head,
-                             const Seen& seen, Length begin, unsigned count, const void* from, float* cells) {
+                             const SeenPositions& seen, Length begin, unsigned count, const void* from, float* cells) {
     const std::uint32_t head_dim = problem.cells.shape.head_dim;
     const unsigned pieces = head_dim / piece;
     for (unsigned i = thread_index(); i < count * pieces; i += prefill_threads) {
@@ -75,7 +75,7 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(prefill_threads) prefill_tile(const Prefi
     if (first_query >= rows * problem.group) {
         return;
     }
-    const auto queries = static_cast<unsigned>(at_most(tile_queries, rows * problem.group - first_query));
+    const auto queries = std::min(unsigned{tile_queries}, rows * problem.group - first_query);
     const Length first_position = problem.lengths[sequence] - rows;
     const auto position_of = [&](unsigned query) { return first_position + (first_query + query) / problem.group; };
     // Where the query stands in [rows, query_heads].
@@ -104,9 +104,9 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(prefill_threads) prefill_tile(const Prefi
     }
     float out[most_columns][tile_queries] = {};
 
-    const Seen seen = seen_by_queries(problem, sequence, position_of(0), position_of(queries - 1));
+    const SeenPositions seen = seen_by_queries(problem, sequence, position_of(0), position_of(queries - 1));
     for (Length begin = 0; begin < seen.size(); begin += tile_cells) {
-        const auto count = static_cast<unsigned>(at_most(tile_cells, seen.size() - begin));
+        const auto count = static_cast<unsigned>(std::min<Length>(tile_cells, seen.size() - begin));
         sync_block();  // the cells of the tile before have been read
         load_tile<Cells>(problem, sequence, kv_head, seen, begin, count, problem.cells.k, shared.cells);
         sync_block();
@@ -125,8 +125,8 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(prefill_threads) prefill_tile(const Prefi
         float tops[queries_of_warp];
         KVPANE_UNROLL
         for (unsigned q = 0; q < queries_of_warp; ++q) {
-            const bool is_seen =
-                lane < count && my_first + q < queries && sees(problem, position_of(my_first + q), seen[begin + lane]);
+            const bool is_seen = lane < count && my_first + q < queries &&
+                                 sees(problem.rule, position_of(my_first + q), seen[begin + lane]);
             logits[q] = is_seen ? cap_softly(logits[q], problem.soft_cap) : nothing;
             tops[q] = larger(largest[q], logits[q]);
         }

@@ -7,7 +7,7 @@
 #include <kvpane/allocator/ids.h>
 #include <kvpane/attention/cell_store.h>
 #include <kvpane/attention/dtype.h>
-#include <kvpane/blocktable/window.h>
+#include <kvpane/attention/visibility.h>
 #include <kvpane/attention/cuda/kernel_env.cuh>
 
 // An AttentionProblem as kernels take it: pointers and sizes, by value.
@@ -29,39 +29,15 @@ struct KernelProblem {
     std::uint32_t group = 0;  // query heads that share a KV head
     float scale = 0;          // of the logits, k_scale included
     float soft_cap = 0;
-    Length window = 0;
-    Length sinks = 0;
+    Visibility rule = {};
 };
 
-// The positions that some queries see, one after the other: those of the sinks, then those of the run.
-struct Seen {
-    Length sink_begin = 0;
-    Length sinks = 0;
-    Length run_begin = 0;
-    Length run = 0;
-
-    KVPANE_DEVICE Length size() const { return sinks + run; }
-    KVPANE_DEVICE Length operator[](Length i) const { return i < sinks ? sink_begin + i : run_begin + (i - sinks); }
-};
-
-KVPANE_DEVICE Length at_least(Length a, Length b) { return a > b ? a : b; }
-KVPANE_DEVICE Length at_most(Length a, Length b) { return a < b ? a : b; }
-
-// What the queries at positions [first, last] see together; each position of it is seen by one of them at least.
-KVPANE_DEVICE Seen seen_by_queries(const KernelProblem& problem, std::uint32_t sequence, Length first, Length last) {
-    const Length from = problem.begin == nullptr ? 0 : problem.begin[sequence];
-    const Length to = problem.end == nullptr ? problem.lengths[sequence] : problem.end[sequence];
-    const auto cut = [&](Length position) { return at_least(from, at_most(position, to)); };
-    const Length run = need(first, problem.window);
-    const Length behind = last + 1;
-    const Length sink_end = cut(at_most(at_most(problem.sinks, run), behind));
-    const Length run_begin = cut(run);
-    return {cut(0), sink_end - cut(0), run_begin, at_least(cut(behind) - run_begin, 0)};
-}
-
-// Does the query see the position, which is one of those that begin and end allow?
-KVPANE_DEVICE bool sees(const KernelProblem& problem, Length query, Length position) {
-    return position <= query && (position >= need(query, problem.window) || position < problem.sinks);
+// What the queries at positions [first, last] of a sequence see together.
+KVPANE_DEVICE SeenPositions seen_by_queries(const KernelProblem& problem, std::uint32_t sequence, Length first,
+                                            Length last) {
+    const Length begin = problem.begin == nullptr ? 0 : problem.begin[sequence];
+    const Length end = problem.end == nullptr ? problem.lengths[sequence] : problem.end[sequence];
+    return seen_by_queries(problem.rule, first, last, begin, end);
 }
 
 // The index of element 0 of a head of a cell, in K and V alike.
