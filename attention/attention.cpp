@@ -153,11 +153,8 @@ Found find_wrong_entries(const AttentionProblem& problem, std::span<const std::i
         return wrong(PayloadFault::buffer_too_small, "tables");
     }
     for (const std::int32_t block : table.subspan(first, behind - first)) {
-        if (block < 0 || block > problem.cells.shape.blocks) {
-            return wrong(PayloadFault::out_of_range, "tables");
-        }
-        if (block == 0) {
-            return wrong(PayloadFault::hole, "tables");
+        if (!has_block(problem.cells.shape, block)) {
+            return wrong(block == 0 ? PayloadFault::hole : PayloadFault::out_of_range, "tables");
         }
     }
     return {};

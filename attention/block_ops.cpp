@@ -14,9 +14,7 @@ namespace kvpane {
 
 namespace {
 
-bool holds(const CellStore& store, BlockId block) noexcept {
-    return block != null_block && to_index(block) <= store.shape.blocks;
-}
+bool holds(const CellStore& store, BlockId block) noexcept { return has_block(store.shape, to_index(block)); }
 
 // The first cells of one block to another, bits as they are. The stores may be the same, and so may the blocks.
 void copy_cells(const CellStore& from, BlockId source, const CellStore& to, BlockId destination,

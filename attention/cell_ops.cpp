@@ -51,9 +51,10 @@ payload_expected<void> write_slots(const CellStore& store, std::span<const Slot>
         return refuse(PayloadFault::unsupported_dtype, "rows");
     }
     const BlockShape shape(store.shape.block_size);
-    const Slot begin = shape.begin(1);
-    const Slot end = shape.begin(store.shape.blocks + 1);
-    if (std::ranges::any_of(slots, [=](Slot slot) { return slot != no_slot && (slot < begin || slot >= end); })) {
+    const auto is_bad = [&](Slot slot) {
+        return slot != no_slot && (slot < 0 || !has_block(store.shape, shape.index(slot)));
+    };
+    if (std::ranges::any_of(slots, is_bad)) {
         return refuse(PayloadFault::out_of_range, "slots");
     }
     if (const auto found = find_wrong(store, slots.size(), rows); !found) {

@@ -45,8 +45,7 @@ void for_each_piece(const CellShape& shape, std::uint32_t cells, const CellStrid
 
 // The address of a cell's first element in K or V of `store`.
 inline std::byte* cell_address(const CellStore& store, void* part, std::int64_t block, std::int64_t cell) noexcept {
-    return static_cast<std::byte*>(part) +
-           (block * store.strides.block + cell * store.strides.cell) * bytes_of(store.shape.dtype);
+    return static_cast<std::byte*>(part) + store.strides.index(block, cell, 0) * bytes_of(store.shape.dtype);
 }
 
 // From the first to behind the last element of K or V of `store`, what lies between them included.

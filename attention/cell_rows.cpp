@@ -56,11 +56,8 @@ payload_expected<void> find_wrong(const CellStore& store, const CellRange& range
         return refuse(PayloadFault::buffer_too_small, "table");
     }
     for (const std::int32_t block : range.table.subspan(begin, end - begin)) {
-        if (block == 0) {
-            return refuse(PayloadFault::hole, "table");
-        }
-        if (block < 0 || block > store.shape.blocks) {
-            return refuse(PayloadFault::out_of_range, "table");
+        if (!has_block(store.shape, block)) {
+            return refuse(block == 0 ? PayloadFault::hole : PayloadFault::out_of_range, "table");
         }
     }
     return {};

@@ -30,11 +30,21 @@ struct CellShape {
     friend bool operator==(const CellShape&, const CellShape&) = default;
 };
 
+// Whether there is such a block; the null block is nobody's.
+constexpr bool has_block(const CellShape& shape, std::int64_t block) noexcept {
+    return block > 0 && block <= shape.blocks;
+}
+
 // Distances in elements; all of memory is reached by 64-bit offsets.
 struct CellStrides {
     std::int64_t block = 0;
     std::int64_t cell = 0;
     std::int64_t head = 0;
+
+    // The index of a head's first element, in K and V alike.
+    constexpr std::int64_t index(std::int64_t of_block, std::int64_t of_cell, std::int64_t of_head) const noexcept {
+        return of_block * block + of_cell * cell + of_head * head;
+    }
 
     friend bool operator==(const CellStrides&, const CellStrides&) = default;
 };

@@ -118,8 +118,8 @@ HostItem::Tile HostItem::next_tile(std::array<Positions, 2>& ranges) const noexc
     Length block = tile.positions.begin / block_size;
     Length cell = tile.positions.begin % block_size;
     for (std::size_t i = 0; i < tile_cells; ++i) {
-        const std::int64_t offset = bytes * (table[block] * store.strides.block + cell * store.strides.cell +
-                                             static_cast<std::int64_t>(kv_head_) * store.strides.head);
+        const std::int64_t offset =
+            bytes * store.strides.index(table[block], cell, static_cast<std::int64_t>(kv_head_));
         tile.k[i] = static_cast<const std::byte*>(store.k) + offset;
         tile.v[i] = static_cast<const std::byte*>(store.v) + offset;
         const bool is_last = static_cast<Length>(i) + 1 >= tile.positions.size();

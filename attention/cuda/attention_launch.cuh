@@ -4,6 +4,7 @@
 #include <kvpane/attention/cuda/device_attention.h>
 #include <kvpane/attention/cuda/launch_shape.h>
 #include <kvpane/attention/cuda/kernels/decode.cuh>
+#include <kvpane/attention/cuda/kernels/find_wrong.cuh>
 #include <kvpane/attention/cuda/kernels/merge.cuh>
 #include <kvpane/attention/cuda/kernels/prefill.cuh>
 
@@ -17,6 +18,7 @@ inline KernelProblem kernel_problem(const AttentionProblem& problem) {
     return {.cells = problem.cells,
             .tables = problem.tables.data(),
             .width = problem.width,
+            .room = std::min(longest_sequence, room_of(problem.width, problem.cells.shape.block_size)),
             .lengths = problem.lengths.data(),
             .query_indptr = or_null(problem.query_indptr),
             .begin = or_null(problem.begin),
@@ -72,6 +74,7 @@ payload_expected<void> run_prefill(Launch& launch, const AttentionProblem& probl
                                    const AttentionResult& result) {
     const KernelProblem kernel = kernel_problem(problem);
     const PrefillArgs args{.problem = kernel,
+                           .rows = static_cast<std::uint32_t>(bounds.rows),
                            .tiles = blocks_for(bounds.most_rows * kernel.group, tile_queries),
                            .out = result.out.data,
                            .out_dtype = result.out.dtype,
@@ -129,6 +132,22 @@ payload_expected<void> run_attention(Launch& launch, const AttentionProblem& pro
     }
     return problem.query_indptr.empty() ? run_decode(launch, problem, bounds, workspace, result)
                                         : run_prefill(launch, problem, bounds, result);
+}
+
+template <class Launch>
+payload_expected<void> run_find_wrong_entry(Launch& launch, const AttentionProblem& problem, std::uint64_t* scratch,
+                                            WrongEntry* out) {
+    const FindWrongArgs args{
+        .problem = kernel_problem(problem), .least = reinterpret_cast<unsigned long long*>(scratch), .out = out};
+    const std::size_t questions = problem.lengths.size() * (problem.width + 1);
+    return launch.fill(scratch, 0xff, sizeof *scratch)
+        .and_then([&] {
+            return launch(find_wrong_entries,
+                          LaunchShape{{blocks_for(questions, find_wrong_threads)}, find_wrong_threads}, args);
+        })
+        .and_then([&] {
+            return launch(describe_wrong_entry, LaunchShape{{1}, 1}, args);
+        });
 }
 
 template <class Launch>

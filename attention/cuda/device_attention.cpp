@@ -22,11 +22,10 @@ bool is_aligned(const void* address, std::size_t alignment) noexcept {
     return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
 }
 
-Found find_wrong_sizes(const AttentionProblem& problem, const DeviceBounds& bounds) noexcept {
+Found find_wrong_sizes(const AttentionProblem& problem) noexcept {
     const std::size_t n_seqs = problem.lengths.size();
-    const std::uint32_t kv_heads = problem.cells.shape.kv_heads;
     std::size_t entries = 0;
-    if (problem.query_heads == 0 || problem.query_heads % kv_heads != 0) {
+    if (problem.query_heads == 0 || problem.query_heads % problem.cells.shape.kv_heads != 0) {
         return refuse(PayloadFault::heads_do_not_divide, "query_heads");
     }
     if (problem.query_heads > largest_grid_y) {  // of which the grid's y is a part
@@ -46,13 +45,18 @@ Found find_wrong_sizes(const AttentionProblem& problem, const DeviceBounds& boun
             return refuse(PayloadFault::bad_shape, name);
         }
     }
+    return {};
+}
+
+Found find_wrong_bounds(const AttentionProblem& problem, const DeviceBounds& bounds) noexcept {
+    const std::size_t n_seqs = problem.lengths.size();
     const bool is_decode = problem.query_indptr.empty();
     if (is_decode && (bounds.rows != n_seqs || bounds.most_rows != 1)) {
         return refuse(PayloadFault::bad_shape, "bounds");
     }
     // Rows are counted in int32; a grid has a block for each 16 queries of each KV head of the longest sequence.
     const bool are_countable = bounds.rows <= largest_grid_x && bounds.most_rows <= largest_grid_x;
-    const bool fits_a_grid = are_countable && bounds.most_rows * (problem.query_heads / kv_heads) <=
+    const bool fits_a_grid = are_countable && bounds.most_rows * (problem.query_heads / problem.cells.shape.kv_heads) <=
                                                   largest_grid_x / std::max<std::size_t>(1, n_seqs);
     if (bounds.longest < 0 || bounds.longest > longest_sequence || !fits_a_grid) {
         return refuse(PayloadFault::bad_shape, "bounds");
@@ -172,7 +176,8 @@ payload_expected<void> device_attention(const AttentionProblem& problem, const D
                                         std::span<std::byte> workspace, const AttentionResult& result,
                                         void* stream) noexcept {
     return find_wrong_on_device(problem.cells)
-        .and_then([&] { return find_wrong_sizes(problem, bounds); })
+        .and_then([&] { return find_wrong_sizes(problem); })
+        .and_then([&] { return find_wrong_bounds(problem, bounds); })
         .and_then([&] { return find_wrong_rule(problem); })
         .and_then(
             [&] { return find_wrong_outputs(result, bounds.rows * problem.query_heads, problem.cells.shape.head_dim); })
@@ -182,6 +187,25 @@ payload_expected<void> device_attention(const AttentionProblem& problem, const D
                 return refuse(PayloadFault::workspace_too_small, "workspace");
             }
             return on_device::attention(problem, bounds, workspace, result, stream);
+        });
+}
+
+payload_expected<void> device_find_wrong_entry(const AttentionProblem& problem, std::uint64_t* scratch, WrongEntry* out,
+                                               void* stream) noexcept {
+    return find_wrong_on_device(problem.cells)
+        .and_then([&] { return find_wrong_sizes(problem); })
+        .and_then([&] { return find_wrong_rule(problem); })
+        .and_then([&]() -> Found {
+            if (problem.tables.size() > largest_grid_x) {  // more threads than that, and some for each sequence
+                return refuse(PayloadFault::bad_shape, "tables");
+            }
+            if (scratch == nullptr) {
+                return refuse(PayloadFault::bad_shape, "scratch");
+            }
+            if (out == nullptr) {
+                return refuse(PayloadFault::bad_shape, "out");
+            }
+            return on_device::find_wrong_entry(problem, scratch, out, stream);
         });
 }
 

@@ -36,14 +36,38 @@ DecodeSplit split_decode(const AttentionProblem& problem, const DeviceBounds& bo
 std::size_t device_workspace_bytes(const AttentionProblem& problem, const DeviceBounds& bounds) noexcept;
 
 // Solves the problem. Any dtype of cells; f32, f16 or bf16 queries and outputs.
-// REQUIRES what find_wrong() of attention.h asks of the contents of spans; a block id that the store lacks reads
-// somebody else's memory.
+// REQUIRES what find_wrong() of attention.h asks of the contents of spans. Where they are something else, nothing beyond
+// the spans and the store is read or written all the same, and a query that sees a position without a block, or with one
+// that the store lacks, gets NaN in `out` and in `lse`; what else is wrong gives results without a meaning.
+// device_find_wrong_entry() finds it.
 // ERRORS as find_wrong() as far as they show in sizes and addresses; bad_shape (bounds; more than 65535 KV heads),
 // workspace_too_small; misaligned (K and V start at multiples of 16 bytes, or of 8 elements where that is less, and
 // their strides are multiples of 8 elements): nothing is written.
 payload_expected<void> device_attention(const AttentionProblem& problem, const DeviceBounds& bounds,
                                         std::span<std::byte> workspace, const AttentionResult& result,
                                         void* stream) noexcept;
+
+// The first thing that find_wrong() of attention.h would refuse in the lengths, the query_indptr or the tables of a
+// problem, by sequence and then by entry.
+struct WrongEntry {
+    static constexpr std::int64_t none = -1;
+
+    std::int64_t sequence = none;
+    std::int64_t entry = none;  // of the sequence's row in the tables; of hole and out_of_range
+    std::int32_t block = 0;     // what stands there
+    // bad_shape: a length below 0 or above longest_sequence, more rows than cells, a query_indptr that falls or does not
+    // start at 0; buffer_too_small: a row that ends before a position that is seen; hole; out_of_range: a block that the
+    // store lacks.
+    PayloadFault fault = PayloadFault::bad_shape;
+
+    friend bool operator==(const WrongEntry&, const WrongEntry&) = default;
+};
+
+// Looks for it, and writes a sequence of none where all is well: for debugging, and where tables come from elsewhere.
+// `scratch`: 8 bytes for the kernels; it and `out` are device memory. ERRORS as device_attention() as far as they concern
+// cells, rule and spans; bad_shape (no scratch, no `out`). COST a thread for each entry.
+payload_expected<void> device_find_wrong_entry(const AttentionProblem& problem, std::uint64_t* scratch, WrongEntry* out,
+                                               void* stream) noexcept;
 
 // merge_parts() of merge.h. ERRORS as there.
 payload_expected<void> device_merge_parts(const AttentionParts& parts, const AttentionResult& result,

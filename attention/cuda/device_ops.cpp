@@ -187,7 +187,11 @@ payload_expected<void> device_csr_to_tables(const CsrTables& csr, std::size_t wi
 payload_expected<void> device_slots_of_positions(const PaddedTables& tables, std::span<const std::int32_t> indptr,
                                                  std::span<const Length> positions, std::span<Slot> out,
                                                  void* stream) noexcept {
-    return find_wrong_tables(tables, indptr.empty() ? positions.size() : indptr.size() - 1).and_then([&]() -> Found {
+    const std::size_t n_seqs = indptr.empty() ? positions.size() : indptr.size() - 1;
+    return find_wrong_tables(tables, n_seqs).and_then([&]() -> Found {
+        if (n_seqs == 0 && !positions.empty()) {
+            return refuse(PayloadFault::bad_shape, "indptr");
+        }
         if (out.size() < positions.size()) {
             return refuse(PayloadFault::buffer_too_small, "out");
         }

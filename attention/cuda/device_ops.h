@@ -18,7 +18,12 @@
 // is the default one), allocate nothing, and give the same bits as the host.
 //
 // The host cannot read such arrays: what the contents of spans have to be is REQUIRED here where the host's function
-// would find it (slots, ids, holes, positions, counts), what shows in sizes and addresses is found.
+// would find it (slots, ids, holes, positions, counts), what shows in sizes and addresses is found. Where the contents
+// are something else, nothing beyond the spans and the stores is read or written all the same: what names no block of
+// the store is passed over. Nothing is written to it or for it; device_compare_cells() takes it for a mismatch (found:
+// NaN), device_fingerprint_blocks() for a block without cells, device_slots_of_positions() gives no_slot,
+// device_tables_to_csr() cuts a length at the end of its row, and device_csr_to_tables() leaves a row 0 whose indptr or
+// first_position is wrong.
 //
 // ERRORS of all: no_device, cuda_error; misaligned (stores and rows start at multiples of 16 bytes, or of 8 elements
 // where that is less; strides are multiples of 8 elements); bad_shape, overlapping, unsupported_dtype and

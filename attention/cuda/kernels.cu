@@ -14,6 +14,11 @@ Done attention(const AttentionProblem& problem, const DeviceBounds& bounds, std:
     return cuda::run_attention(launch, problem, bounds, workspace, result);
 }
 
+Done find_wrong_entry(const AttentionProblem& problem, std::uint64_t* scratch, WrongEntry* out, void* stream) noexcept {
+    cuda::CudaLaunch launch(stream);
+    return cuda::run_find_wrong_entry(launch, problem, scratch, out);
+}
+
 Done merge_parts(const AttentionParts& parts, const AttentionResult& result, void* stream) noexcept {
     cuda::CudaLaunch launch(stream);
     return cuda::run_merge(launch, parts, result);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
+#include <kvpane/allocator/ids.h>
 #include <kvpane/attention/cuda/kernel_env.cuh>
 
 namespace kvpane::cuda {
@@ -17,6 +20,11 @@ struct LaunchShape {
 // Blocks of a grid that cover `work`, `of_block` each.
 constexpr unsigned blocks_for(std::size_t work, std::size_t of_block) noexcept {
     return static_cast<unsigned>((work + of_block - 1) / of_block);
+}
+
+// Positions that a row of a table has entries for. No row has more entries than int32 counts.
+constexpr Length room_of(std::size_t width, std::uint32_t block_size) noexcept {
+    return static_cast<Length>(std::min<std::size_t>(width, std::numeric_limits<std::int32_t>::max())) * block_size;
 }
 
 }  // namespace kvpane::cuda

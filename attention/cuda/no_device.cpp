@@ -34,6 +34,7 @@ Done attention(const AttentionProblem&, const DeviceBounds&, std::span<std::byte
                void*) noexcept {
     return none();
 }
+Done find_wrong_entry(const AttentionProblem&, std::uint64_t*, WrongEntry*, void*) noexcept { return none(); }
 Done merge_parts(const AttentionParts&, const AttentionResult&, void*) noexcept { return none(); }
 Done write_slots(const CellStore&, std::span<const Slot>, const CellRows&, void*) noexcept { return none(); }
 Done gather_cells(const CellStore&, const CellRange&, const CellRowsOut&, void*) noexcept { return none(); }

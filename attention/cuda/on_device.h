@@ -15,6 +15,7 @@ using Done = payload_expected<void>;
 
 Done attention(const AttentionProblem& problem, const DeviceBounds& bounds, std::span<std::byte> workspace,
                const AttentionResult& result, void* stream) noexcept;
+Done find_wrong_entry(const AttentionProblem& problem, std::uint64_t* scratch, WrongEntry* out, void* stream) noexcept;
 Done merge_parts(const AttentionParts& parts, const AttentionResult& result, void* stream) noexcept;
 
 Done write_slots(const CellStore& store, std::span<const Slot> slots, const CellRows& rows, void* stream) noexcept;

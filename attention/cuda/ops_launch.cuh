@@ -105,6 +105,7 @@ payload_expected<void> run_tables_to_csr(Launch& launch, const PaddedTables& tab
                                          const SeenRule& rule, const CsrArrays& out, std::span<std::byte> workspace) {
     const CsrArgs args{.tables = tables.ids.data(),
                        .width = tables.width,
+                       .room = room_of(tables.width, tables.block_size),
                        .n_seqs = static_cast<std::uint32_t>(lengths.size()),
                        .shape = BlockShape(tables.block_size),
                        .lengths = lengths.data(),
@@ -112,6 +113,7 @@ payload_expected<void> run_tables_to_csr(Launch& launch, const PaddedTables& tab
                        .rule = rule.visibility(),
                        .indptr = out.indptr.data(),
                        .indices = out.indices.data(),
+                       .n_indices = out.indices.size(),
                        .last_page_len = out.last_page_len.data(),
                        .first_position = out.first_position.data()};
     return launch(count_blocks, shape_for_tables(lengths.size() + 1), args)
@@ -126,6 +128,7 @@ payload_expected<void> run_csr_to_tables(Launch& launch, const CsrTables& csr, s
                                          std::span<std::int32_t> out) {
     const PaddedArgs args{.indptr = csr.indptr.data(),
                           .indices = csr.indices.data(),
+                          .n_indices = csr.indices.size(),
                           .first_position = csr.first_position.data(),
                           .sinks = csr.sinks,
                           .shape = BlockShape(csr.block_size),

@@ -95,6 +95,16 @@ BOOST_AUTO_TEST_CASE(problems_of_attention_by_what_is_wrong) {
            PayloadFault::misaligned, "k");
 }
 
+BOOST_AUTO_TEST_CASE(to_look_for_wrong_entries_without_memory_for_the_answer) {
+    DeviceCall call;
+    std::uint64_t scratch = 0;
+    WrongEntry out;
+    expect(device_find_wrong_entry(call.problem, nullptr, &out, nullptr), PayloadFault::bad_shape, "scratch");
+    expect(device_find_wrong_entry(call.problem, &scratch, nullptr, nullptr), PayloadFault::bad_shape, "out");
+    call.problem.width = 7;
+    expect(device_find_wrong_entry(call.problem, &scratch, &out, nullptr), PayloadFault::bad_shape, "tables");
+}
+
 BOOST_AUTO_TEST_CASE(operations_by_what_is_wrong) {
     const DeviceCall call;
     const CellStore& store = call.problem.cells;
@@ -111,6 +121,11 @@ BOOST_AUTO_TEST_CASE(operations_by_what_is_wrong) {
            PayloadFault::out_of_range, "tolerance");
     expect(device_csr_to_tables(CsrTables{}, 1, {}, nullptr), PayloadFault::bad_shape, "block_size");
     expect(device_swap_blocks(store, store, {}, nullptr), PayloadFault::overlapping, "to");
+    const std::vector<std::int32_t> nobody = {0};
+    const std::vector<Length> positions = {3};
+    std::vector<Slot> slots(1);
+    expect(device_slots_of_positions({table, 1, 8}, nobody, positions, slots, nullptr), PayloadFault::bad_shape,
+           "indptr");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,9 +12,12 @@
 namespace kvpane::testing {
 
 Answer by_emulator(const AttentionProblem& problem, std::uint64_t seed, DType rows) {
-    const std::size_t states = states_of(problem);
+    return by_emulator(problem, bounds_of(problem), seed, rows);
+}
+
+Answer by_emulator(const AttentionProblem& problem, const DeviceBounds& bounds, std::uint64_t seed, DType rows) {
+    const std::size_t states = bounds.rows * problem.query_heads;
     const std::size_t elements = states * problem.cells.shape.head_dim;
-    const DeviceBounds bounds = bounds_of(problem);
     std::vector<float> workspace(device_workspace_bytes(problem, bounds) / sizeof(float), 0.5F);
     std::vector<std::byte> out(elements * bytes_of(rows), std::byte{0xff});
     Answer answer{.out = std::vector<float>(elements), .lse = std::vector<float>(states, 7)};

@@ -5,35 +5,39 @@
 #include <cstdint>
 
 #include <kvpane/allocator/ids.h>
+#include <kvpane/attention/cell_ops.h>
 #include <kvpane/attention/cell_store.h>
 #include <kvpane/attention/cuda/kernels/elements.cuh>
 
-// Which cells a thread works on, and on which eight elements of them.
+// Which cells a thread works on, and on which eight elements of them. Slots and ids of nothing that the store has are
+// left alone, whatever array they came from.
 namespace kvpane::cuda {
 
 inline constexpr unsigned cell_threads = 256;
 
 // The cells of some slots, or of some positions of one sequence.
 struct CellPlaces {
-    const Slot* slots = nullptr;          // [count], no_slot: leave it; or null
+    const Slot* slots = nullptr;          // [count], or null
     const std::int32_t* table = nullptr;  // [width], where there are no slots
     Length first = 0;
     Length count = 0;
 
-    KVPANE_DEVICE Slot slot(Length i, std::uint32_t block_size) const {
+    // A slot that the store has, or no_slot.
+    KVPANE_DEVICE Slot slot(Length i, const CellShape& shape) const {
         if (slots != nullptr) {
-            return slots[i];
+            const Slot slot = slots[i];
+            return slot >= 0 && has_block(shape, slot / shape.block_size) ? slot : no_slot;
         }
         const Length position = first + i;
-        return Length{table[position / block_size]} * block_size + position % block_size;
+        const std::int32_t block = table[position / shape.block_size];
+        return has_block(shape, block) ? Slot{block} * shape.block_size + position % shape.block_size : no_slot;
     }
 };
 
 // The index of an element of a slot, in K and V alike.
 KVPANE_DEVICE std::int64_t element_of(const CellStore& store, Slot slot, std::uint32_t head, std::uint32_t element) {
     const std::uint32_t block_size = store.shape.block_size;
-    return slot / block_size * store.strides.block + slot % block_size * store.strides.cell +
-           head * store.strides.head + element;
+    return store.strides.index(slot / block_size, slot % block_size, head) + element;
 }
 
 // Eight elements, bit by bit.

@@ -96,7 +96,7 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(decode_threads) decode_chunk(const Decode
     const std::uint32_t first_head = kv_head * problem.group + first_in_group;
     const auto heads_here = std::min(problem.group - first_in_group, heads);
 
-    const Length last = problem.lengths[sequence] - 1;
+    const Length last = length_of(problem, sequence) - 1;
     const SeenPositions seen = seen_by_queries(problem, sequence, last, last);
     const Length chunk_begin = block_index().z * args.chunk;
     const bool is_last = block_index().z + 1 == grid_size().z;
@@ -138,7 +138,11 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(decode_threads) decode_chunk(const Decode
         for (unsigned i = 0; i < at_once; ++i) {
             const Length index = base + Length{teams} * i + team;
             if (index < chunk_end && has_elements) {
-                const std::int64_t at = element_of(problem, sequence, seen[index], kv_head) + element;
+                const std::int64_t at = element_of(problem, sequence, seen[index], kv_head, element);
+                if (at == not_there) {
+                    keys[i].fill_nan();  // and so is all that the query gets
+                    continue;
+                }
                 keys[i].load(problem.cells.k, at);
                 values[i].load(problem.cells.v, at);
             }

@@ -64,6 +64,14 @@ struct Piece {
         load_words(static_cast<const std::byte*>(elements) + index * std::int64_t{Cells::bytes}, bits);
     }
 
+    // All bits set are a NaN in every dtype.
+    KVPANE_DEVICE void fill_nan() {
+        KVPANE_UNROLL
+        for (std::uint32_t& word : bits) {
+            word = ~0U;
+        }
+    }
+
     KVPANE_DEVICE void store(void* elements, std::int64_t index) const {
         store_words(bits, static_cast<std::byte*>(elements) + index * std::int64_t{Cells::bytes});
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
+
 #include <kvpane/allocator/scramble.h>
 #include <kvpane/attention/block_ops.h>
 #include <kvpane/attention/cell_compare.h>
@@ -23,7 +25,8 @@ KVPANE_WRAPS KVPANE_KERNEL void KVPANE_MOST_THREADS(cell_threads) fingerprint_ce
     const FilledBlock filled = args.blocks[block_index().x];
     const std::uint32_t bytes = bytes_of(shape.dtype);
     const std::uint32_t words = shape.head_dim * bytes / 8;
-    const std::uint64_t all = std::uint64_t{filled.cells} * shape.kv_heads * 2 * words;
+    const bool is_there = has_block(shape, to_index(filled.block)) && filled.cells <= shape.block_size;
+    const std::uint64_t all = is_there ? std::uint64_t{filled.cells} * shape.kv_heads * 2 * words : 0;
     std::uint64_t sum = 0;
     for (std::uint64_t i = thread_index(); i < all; i += cell_threads) {
         const auto word = static_cast<std::uint32_t>(i % words);
@@ -85,8 +88,8 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(cell_threads) find_difference(const Compa
     const Work work = work_of_thread(shape);
     std::uint32_t d = piece;
     if (work.cell < args.cells.places.count) {
-        const Slot slot = args.cells.places.slot(work.cell, shape.block_size);
-        d = first_difference(args, sides_of(args.cells, work, slot));
+        const Slot slot = args.cells.places.slot(work.cell, shape);
+        d = slot == no_slot ? 0 : first_difference(args, sides_of(args.cells, work, slot));
     }
     // Lanes are in the order of the elements: the lowest one that found something speaks for its warp.
     const unsigned differing = ballot(d < piece);
@@ -111,13 +114,16 @@ KVPANE_KERNEL void describe_difference(const CompareArgs args) {
                     .in_v = part % 2 != 0,
                     .head = static_cast<std::uint32_t>(index / shape.head_dim % shape.kv_heads),
                     .element = element};
-    const Sides sides = sides_of(args.cells, work, args.cells.places.slot(work.cell, shape.block_size));
+    const Slot slot = args.cells.places.slot(work.cell, shape);
+    const Sides sides = sides_of(args.cells, work, slot);
     const std::uint32_t expected = read_bits(sides.rows, args.cells.dtype, static_cast<std::size_t>(sides.in_rows));
+    const float found = slot == no_slot ? std::numeric_limits<float>::quiet_NaN()
+                                        : compared_value(args.cells, sides, bits_out_of_store(args.cells, sides, 0));
     *args.out = {.position = args.cells.places.first + work.cell,
                  .in_v = work.in_v,
                  .head = work.head,
                  .element = element,
-                 .found = compared_value(args.cells, sides, bits_out_of_store(args.cells, sides, 0)),
+                 .found = found,
                  .expected = compared_value(args.cells, sides, expected)};
 }
 

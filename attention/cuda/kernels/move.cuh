@@ -16,8 +16,8 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(cell_threads) move_cells(const RowsArgs a
     if (work.cell >= args.places.count) {
         return;
     }
-    const Slot slot = args.places.slot(work.cell, shape.block_size);
-    if (slot < 0) {
+    const Slot slot = args.places.slot(work.cell, shape);
+    if (slot == no_slot) {
         return;
     }
     const Sides sides = sides_of(args, work, slot);
@@ -62,7 +62,9 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(cell_threads) copy_cells(const CopyArgs a
     const BlockCopy copy = args.copies != nullptr ? args.copies[i]
                                                   : BlockCopy{args.group, args.pairs[i].source,
                                                               args.pairs[i].destination, shape.block_size};
-    if (copy.group == args.group && cell < copy.cells) {
+    const bool is_sound = has_block(args.from.shape, to_index(copy.source)) &&
+                          has_block(args.to.shape, to_index(copy.destination)) && copy.cells <= shape.block_size;
+    if (copy.group == args.group && is_sound && cell < copy.cells) {
         const auto element_in = [&](const CellStore& store, BlockId block) {
             return element_of(store, Slot{static_cast<std::uint32_t>(block)} * shape.block_size + cell, work.head,
                               work.element);

@@ -18,6 +18,7 @@ inline constexpr unsigned most_columns = 2;  // of the output, a thread: head_di
 
 struct PrefillArgs {
     KernelProblem problem;
+    std::uint32_t rows = 0;   // of all sequences
     std::uint32_t tiles = 0;  // of the sequence with the most queries
     void* out = nullptr;      // [rows, query_heads, head_dim]
     DType out_dtype = DType::f32;
@@ -55,7 +56,12 @@ KVPANE_DEVICE void load_tile(const KernelProblem& problem, std::uint32_t sequenc
         const unsigned cell = i / pieces;
         const unsigned element = i % pieces * piece;
         Piece<Cells> loaded;
-        loaded.load(from, element_of(problem, sequence, seen[begin + cell], kv_head) + element);
+        const std::int64_t at = element_of(problem, sequence, seen[begin + cell], kv_head, element);
+        if (at == not_there) {
+            loaded.fill_nan();  // and so is all that a query gets which sees it
+        } else {
+            loaded.load(from, at);
+        }
         for (unsigned d = 0; d < piece; ++d) {
             cells[cell * (head_dim + 1) + element + d] = loaded[d];
         }
@@ -72,11 +78,12 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(prefill_threads) prefill_tile(const Prefi
     const auto first_row = static_cast<std::uint32_t>(problem.query_indptr[sequence]);
     const std::uint32_t rows = static_cast<std::uint32_t>(problem.query_indptr[sequence + 1]) - first_row;
     const std::uint32_t first_query = block_index().x % args.tiles * tile_queries;
-    if (first_query >= rows * problem.group) {
+    if (first_row > args.rows || rows > args.rows - first_row || first_query >= Length{rows} * problem.group) {
         return;
     }
-    const auto queries = std::min(unsigned{tile_queries}, rows * problem.group - first_query);
-    const Length first_position = problem.lengths[sequence] - rows;
+    const auto queries =
+        static_cast<unsigned>(std::min<Length>(tile_queries, Length{rows} * problem.group - first_query));
+    const Length first_position = length_of(problem, sequence) - rows;
     const auto position_of = [&](unsigned query) { return first_position + (first_query + query) / problem.group; };
     // Where the query stands in [rows, query_heads].
     const auto state_of = [&](unsigned query) {

@@ -10,13 +10,15 @@
 #include <kvpane/attention/visibility.h>
 #include <kvpane/attention/cuda/kernel_env.cuh>
 
-// An AttentionProblem as kernels take it: pointers and sizes, by value.
+// An AttentionProblem as kernels take it: pointers and sizes, by value. Whatever the arrays hold, nothing is touched
+// beyond them and beyond the store.
 namespace kvpane::cuda {
 
 struct KernelProblem {
     CellStore cells;
     const std::int32_t* tables = nullptr;  // [n_seqs, width]
     std::size_t width = 0;
+    Length room = 0;                             // positions that a row of the tables has entries for
     const Length* lengths = nullptr;             // [n_seqs]
     const std::int32_t* query_indptr = nullptr;  // [n_seqs + 1], or null: one row each
     const Length* begin = nullptr;               // [n_seqs], or null
@@ -32,22 +34,34 @@ struct KernelProblem {
     Visibility rule = {};
 };
 
+// The length of a sequence. One that its row has no room for is cut behind the first position without an entry, so that
+// its last query still sees that there is none.
+KVPANE_DEVICE Length length_of(const KernelProblem& problem, std::uint32_t sequence) {
+    return std::max<Length>(0, std::min(problem.lengths[sequence], problem.room + 1));
+}
+
 // What the queries at positions [first, last] of a sequence see together.
 KVPANE_DEVICE SeenPositions seen_by_queries(const KernelProblem& problem, std::uint32_t sequence, Length first,
                                             Length last) {
     const Length begin = problem.begin == nullptr ? 0 : problem.begin[sequence];
-    const Length end = problem.end == nullptr ? problem.lengths[sequence] : problem.end[sequence];
+    const Length end = problem.end == nullptr ? length_of(problem, sequence) : problem.end[sequence];
     return seen_by_queries(problem.rule, first, last, begin, end);
 }
 
-// The index of element 0 of a head of a cell, in K and V alike.
+// Where an element of a cell is, in K and V alike; not_there if the table has no block for it, or none that the store
+// has.
+inline constexpr std::int64_t not_there = -1;
 KVPANE_DEVICE std::int64_t element_of(const KernelProblem& problem, std::uint32_t sequence, Length position,
-                                      std::uint32_t kv_head) {
+                                      std::uint32_t kv_head, std::uint32_t element) {
     const auto cell = static_cast<std::uint32_t>(position);  // no sequence is longer
-    const std::uint32_t block_size = problem.cells.shape.block_size;
-    const std::int32_t block = problem.tables[std::size_t{sequence} * problem.width + cell / block_size];
-    const CellStrides& strides = problem.cells.strides;
-    return block * strides.block + cell % block_size * strides.cell + kv_head * strides.head;
+    const CellShape& shape = problem.cells.shape;
+    const std::uint32_t entry = cell / shape.block_size;
+    if (entry >= problem.width) {
+        return not_there;
+    }
+    const std::int32_t block = problem.tables[std::size_t{sequence} * problem.width + entry];
+    return has_block(shape, block) ? problem.cells.strides.index(block, cell % shape.block_size, kv_head) + element
+                                   : not_there;
 }
 
 }  // namespace kvpane::cuda
