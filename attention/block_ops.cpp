@@ -107,6 +107,22 @@ payload_expected<void> copy_blocks(const CellStore& store, GroupId group, std::s
     return {};
 }
 
+std::size_t copies_at_once(GroupId group, std::span<const BlockCopy> copies) noexcept {
+    const auto builds_on = [&](const BlockCopy& later, const BlockCopy& earlier) {
+        return earlier.group == group &&
+               (later.source == earlier.destination || later.destination == earlier.destination ||
+                later.destination == earlier.source);
+    };
+    std::size_t n = 0;
+    while (n < copies.size() &&
+           (copies[n].group != group || std::ranges::none_of(copies.first(n), [&](const BlockCopy& earlier) {
+                return builds_on(copies[n], earlier);
+            }))) {
+        ++n;
+    }
+    return n;
+}
+
 payload_expected<void> swap_blocks(const CellStore& from, const CellStore& to,
                                    std::span<const BlockPair> pairs) noexcept {
     if (const auto found = find_wrong_pair(from, to); !found) {

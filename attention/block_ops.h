@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -18,6 +19,11 @@ namespace kvpane {
 // Runs the copies of `group` in the order in which they were handed out; only their filled cells are touched.
 // COST O(bytes copied); one memcpy each for K and V of a copy where cells are dense, one a head where heads are.
 payload_expected<void> copy_blocks(const CellStore& store, GroupId group, std::span<const BlockCopy> copies) noexcept;
+
+// How many of the first copies may run in any order, or at once, as on a device: none of them reads or writes what another
+// one of `group` writes. All of a Step's (step.h); of copies that were joined from several Steps run these, then ask
+// for the rest. COST O(n^2) comparisons.
+std::size_t copies_at_once(GroupId group, std::span<const BlockCopy> copies) noexcept;
 
 struct BlockPair {
     BlockId source = null_block;

@@ -39,11 +39,11 @@ payload_expected<void> device_gather_cells(const CellStore& store, const CellRan
 payload_expected<void> device_scatter_cells(const CellStore& store, const CellRange& range, const CellRows& rows,
                                             void* stream) noexcept;
 
-// REQUIRES copies none of which reads what another one writes: they run at once.
+// They run at once: REQUIRES copies_at_once(group, copies) == copies.size(), as it is for those of a Step.
 payload_expected<void> device_copy_blocks(const CellStore& store, GroupId group, std::span<const BlockCopy> copies,
                                           void* stream) noexcept;
 
-// One of the stores may lie in pinned host memory. REQUIRES as device_copy_blocks.
+// One of the stores may lie in pinned host memory. They run at once: REQUIRES destinations that differ.
 payload_expected<void> device_swap_blocks(const CellStore& from, const CellStore& to, std::span<const BlockPair> pairs,
                                           void* stream) noexcept;
 

@@ -95,6 +95,19 @@ BOOST_AUTO_TEST_CASE(copies_run_in_order_and_touch_only_the_filled_cells_of_thei
     });
 }
 
+BOOST_AUTO_TEST_CASE(copies_run_at_once_up_to_the_first_that_builds_on_another) {
+    const auto of = [](std::uint32_t from, std::uint32_t to, GroupId whose = group) {
+        return BlockCopy{whose, BlockId{from}, BlockId{to}, 1};
+    };
+    const auto at_once = [](const std::vector<BlockCopy>& copies) { return copies_at_once(group, copies); };
+    BOOST_TEST(at_once({}) == 0U);
+    BOOST_TEST(at_once({of(1, 2), of(1, 3), of(4, 5)}) == 3U);
+    BOOST_TEST(at_once({of(1, 2), of(3, 4), of(2, 5)}) == 2U);  // reads what was written
+    BOOST_TEST(at_once({of(1, 2), of(3, 1)}) == 1U);            // writes what was read
+    BOOST_TEST(at_once({of(1, 2), of(3, 2)}) == 1U);            // writes it again
+    BOOST_TEST(at_once({of(1, 2, GroupId{0}), of(2, 3), of(3, 2, GroupId{0})}) == 3U);
+}
+
 BOOST_AUTO_TEST_CASE(a_copy_that_does_not_fit_is_refused_before_the_first_one_runs) {
     Lcg lcg(testing::seed());
     for_each_store(lcg, [](const CellStore& store) {

@@ -143,6 +143,7 @@ private:
         copies_ += step.copies.size();
         for (std::uint32_t group = 0; group < groups; ++group) {
             const CellStore& store = stores_[group].view();
+            BOOST_TEST(copies_at_once(GroupId{group}, step.copies) == step.copies.size());
             BOOST_REQUIRE(copy_blocks(store, GroupId{group}, step.copies));
             const Rows rows = rows_of(sequence, group, first, sequence.length() - first);
             BOOST_REQUIRE(write_slots(store, step.slots_of(GroupId{group}), rows.in()));

@@ -160,6 +160,27 @@ BOOST_AUTO_TEST_CASE(copying_the_filled_cells_of_a_groups_blocks) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(copying_in_rounds_where_copies_build_on_each_other) {
+    for (const Layout& layout : layouts) {
+        Pair stores(layout);
+        const std::uint32_t all = layout.shape.block_size;
+        const std::array copies = {
+            BlockCopy{GroupId{0}, BlockId{1}, BlockId{2}, all}, BlockCopy{GroupId{0}, BlockId{3}, BlockId{4}, all},
+            BlockCopy{GroupId{0}, BlockId{2}, BlockId{3}, all}, BlockCopy{GroupId{0}, BlockId{3}, BlockId{5}, all},
+            BlockCopy{GroupId{0}, BlockId{6}, BlockId{3}, all}};
+        BOOST_REQUIRE(copy_blocks(stores.host.view(), GroupId{0}, copies));
+        EmulatedLaunch launch(6);
+        std::size_t rounds = 0;
+        for (std::span<const BlockCopy> left = copies; !left.empty(); ++rounds) {
+            const std::size_t n = copies_at_once(GroupId{0}, left);
+            BOOST_REQUIRE(cuda::run_copy_blocks(launch, stores.device.view(), GroupId{0}, left.first(n)));
+            left = left.subspan(n);
+        }
+        BOOST_TEST(rounds == 4U);
+        BOOST_TEST(stores.agree());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(swapping_blocks_to_a_store_of_another_layout) {
     for (const Layout& layout : layouts) {
         const Pair from(layout);

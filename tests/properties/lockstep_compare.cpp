@@ -34,6 +34,10 @@ void Lockstep::check_step(const expected<Step>& got, const Answer& answer) {
         reached_["idle sources"] += model_.refs(copy.source) == 0 ? 1U : 0U;
     }
     check_equal(got->copies, copies, "copies");
+    for (const BlockCopy& copy : copies) {
+        check(std::ranges::none_of(copies, [&](const BlockCopy& other) { return other.destination == copy.source; }),
+              "no copy of a step reads what another one writes");
+    }
     reached_["copies"] += copies.size();
 }
 
