@@ -83,10 +83,11 @@ ExitCode run_scenarios(const ScenarioOptions& options);
 // with exit_bad_input, after what stands before it has been run.
 struct ReplayOptions {
     std::string journal;
-    std::int64_t until = 0;             // [operations] 0 = all
-    std::optional<std::uint32_t> dump;  // a sequence to show at the end
+    std::int64_t until = 0;                      // [operations] 0 = all
+    std::optional<std::uint32_t> dump;           // a sequence to show at the end
     std::optional<invariants::CheckMode> check;  // nothing = as recorded
     bool payload = false;                        // on real cells, too
+    std::string payload_of;  // those of this configuration's [payload]; empty = of the default shape
 };
 ExitCode run_replay(const ReplayOptions& options);
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr auto journal_text = "A journal, written by kvpane stress --journal (docs/journal.md)";
 constexpr auto until_text = "Stop behind this operation, counted from 1";
+constexpr auto payload_of_text = "The same with cells as the [payload] of this configuration has them";
 constexpr auto dump_text = "Show this sequence's tables, length and window at the end; the number of kvpane journal";
 
 }  // namespace
@@ -41,8 +42,13 @@ void JournalCommands::add_check(CLI::App& app) {
     check->add_option("journal", journal_, journal_text)->required();
     check->add_option("--until", until_, until_text);
     check->add_option("--dump", dump_, dump_text);
-    check->add_flag("--payload", payload_, payload_text);
-    check->footer("Examples:\n  kvpane check run.kvj\n  kvpane check run.kvj --payload");
+    CLI::Option* payload = check->add_flag("--payload", payload_, payload_text);
+    check->add_option("--payload-of", payload_of_, payload_of_text)->excludes(payload);
+    check->footer(
+        "Examples:\n"
+        "  kvpane check run.kvj\n"
+        "  kvpane check run.kvj --payload\n"
+        "  kvpane check run.kvj --payload-of configs/quickstart.toml");
 }
 
 void JournalCommands::add_journal(CLI::App& app) {
@@ -78,7 +84,8 @@ ExitCode JournalCommands::run(const CLI::App& app) const {
                        .until = number<std::int64_t>("--until", until_, 1, most_steps).value_or(0),
                        .dump = number<std::uint32_t>("--dump", dump_, 0, invariants::journal_format::most_names - 1),
                        .check = all ? invariants::CheckMode::every : check(check_),
-                       .payload = payload_});
+                       .payload = payload_,
+                       .payload_of = payload_of_});
 }
 
 }  // namespace kvpane::cli

@@ -34,6 +34,7 @@ private:
     std::optional<std::string> dump_;
     std::optional<std::string> check_;
     bool payload_ = false;
+    std::string payload_of_;
     std::optional<std::string> candidates_;
     std::string output_;
 };

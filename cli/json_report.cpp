@@ -23,6 +23,17 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+Json payload_json(const std::optional<PayloadOptions>& payload) {
+    if (!payload) {
+        return nullptr;
+    }
+    return {{"layout", payload->order == CellOrder::nhd ? "nhd" : "hnd"},
+            {"interleaved", payload->interleaved},
+            {"dtype", to_string(payload->dtype)},
+            {"kv_heads", payload->kv_heads},
+            {"head_dim", payload->head_dim}};
+}
+
 Json start(const RunHeader& header) {
     Json json;
     json["version"] = version;
@@ -30,6 +41,7 @@ Json start(const RunHeader& header) {
     json["config"] = {{"file", header.config_file}, {"digest", hex(header.config_digest)}};
     json["seed"] = header.seed;
     json["check"] = to_string(header.check);
+    json["payload"] = payload_json(header.payload);
     return json;
 }
 

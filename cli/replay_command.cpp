@@ -26,7 +26,9 @@ std::string first_line(const JournalHeader& header, CheckMode check) {
 std::string command(const ReplayOptions& options) {
     return fmt::format("kvpane check {}{}{}", quoted(options.journal),
                        options.until > 0 ? fmt::format(" --until {}", options.until) : "",
-                       options.payload ? " --payload" : "");
+                       !options.payload_of.empty() ? " --payload-of " + quoted(options.payload_of)
+                       : options.payload           ? " --payload"
+                                                   : "");
 }
 
 std::string result_text(const JournalReplay& report) {
@@ -85,8 +87,10 @@ ExitCode run_replay(const ReplayOptions& options) {
     fmt::print("{}", first_line(journal.header(), mode));
     std::fflush(stdout);  // a broken promise ends the process
     JournalReader reader = journal.reader();
-    CheckedManager kv(journal.header().config, mode, {},
-                      payload_of(options.payload, options.journal, journal.header().config));
+    const Config& config = journal.header().config;
+    CheckedManager kv(config, mode, {},
+                      options.payload_of.empty() ? payload_of(options.payload, options.journal, config)
+                                                 : payload_of_config(options.payload_of, options.journal, config));
     const JournalReplay report = [&] {
         ProgressLine line;
         return replay(reader, kv, options.until, [&](const StressProgress& progress) { line.show(progress); });

@@ -87,9 +87,14 @@ std::string reproduce(const RunHeader& header, const Violation& violation) {
 }
 
 std::string replaying(const RunHeader& header, const Violation& violation) {
-    return header.journal_file.empty()
-               ? reproduce(header, violation) + " --journal violation.kvj"
-               : fmt::format("kvpane check {}{}", quoted(header.journal_file), header.has_payload ? " --payload" : "");
+    if (header.journal_file.empty()) {
+        return reproduce(header, violation) + " --journal violation.kvj";
+    }
+    const std::string payload = !header.payload ? ""
+                                : header.payload == invariants::PayloadOptions{}
+                                    ? " --payload"
+                                    : " --payload-of " + quoted(header.config_file);
+    return fmt::format("kvpane check {}{}", quoted(header.journal_file), payload);
 }
 
 std::string violation_text(const Violation& violation, const std::string& reproducing) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,8 @@ struct RunHeader {
     std::uint64_t trace_digest = 0;
     std::uint32_t samples = 1;
     std::uint32_t alive = 1;
-    std::string journal_file;  // stress only; empty = none was written
-    bool has_payload = false;  // stress only
+    std::string journal_file;                                // stress only; empty = none was written
+    std::optional<invariants::PayloadOptions> payload = {};  // nothing = no real cells were kept
 };
 
 std::string first_line(const RunHeader& header);

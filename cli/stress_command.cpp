@@ -39,7 +39,9 @@ ExitCode run_stress(const StressOptions& options) {
     header.steps = stress.steps;
     header.check = stress.check;
     header.journal_file = options.journal;
-    header.has_payload = stress.payload.has_value();
+    if (stress.check != invariants::CheckMode::off) {  // then nothing is kept
+        header.payload = stress.payload;
+    }
     fmt::print("{}", first_line(header));
 
     const invariants::StressReport report = [&] {

@@ -61,6 +61,9 @@ ExitCode run_length_trace(const TraceOptions& options, std::string_view text) {
     header.trace_digest = trace.digest;
     header.samples = replay.samples;
     header.alive = replay.alive;
+    if (replay.check != invariants::CheckMode::off) {  // then nothing is kept
+        header.payload = replay.payload;
+    }
     fmt::print("{}", first_line(header));
 
     const invariants::ReplayReport report = [&] {

@@ -87,20 +87,31 @@ BOOST_AUTO_TEST_SUITE(journal_program)
 BOOST_AUTO_TEST_CASE(a_recorded_run_comes_out_the_same_again) {
     const Folder folder;
     const std::string journal = record(folder, {"--digests"});
+    const std::string cells = folder.write("p.toml", config + "[payload]\nlayout = \"hnd\"\ndtype = \"e5m2\"\n");
     std::string digest;
-    for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"replay", journal}, {"replay", journal, "--check", "off"}, {"check", journal},
-          {"check", journal, "--payload"}}) {
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"replay", journal},
+                                                      {"check", journal},
+                                                      {"check", journal, "--payload"},
+                                                      {"check", journal, "--payload-of", cells},
+                                                      {"replay", journal, "--check", "off"}}) {
         const Ran ran = run_kvpane(arguments);
         BOOST_TEST(ran.code == 0);
         BOOST_TEST(ran.err.empty());
         BOOST_TEST(std::stoll(row(ran.out, "operations")) >= 200);
         BOOST_TEST(row(ran.out, "differences") == "0");
         BOOST_TEST(row(ran.out, "violations") == "0");
-        BOOST_TEST((row(ran.out, "checks done") != "0") == (arguments.size() != 4));
+        BOOST_TEST((row(ran.out, "checks done") != "0") == (arguments.back() != "off"));
         BOOST_TEST((digest.empty() || digest == row(ran.out, "state digest")));
         digest = row(ran.out, "state digest");
     }
+}
+
+BOOST_AUTO_TEST_CASE(real_cells_are_taken_from_a_configuration_that_has_some) {
+    const Folder folder;
+    const std::string journal = record(folder);
+    refuses({"check", journal, "--payload-of", folder.path("c.toml")},
+            folder.path("c.toml") + ":1:1: [payload] is missing, or switched off");
+    BOOST_TEST(run_kvpane({"check", journal, "--payload", "--payload-of", folder.path("c.toml")}).code == 2);
 }
 
 BOOST_AUTO_TEST_CASE(recording_changes_nothing_and_equal_runs_write_equal_journals) {

@@ -67,8 +67,10 @@ BOOST_AUTO_TEST_CASE(a_recorded_run_is_checked_again_from_its_journal_and_on_rea
     BOOST_TEST(cli::replaying(header, broken) == cli::reproduce(header, broken) + " --journal violation.kvj");
     header.journal_file = "run.kvj";
     BOOST_TEST(cli::replaying(header, broken) == "kvpane check run.kvj");
-    header.has_payload = true;
+    header.payload.emplace();
     BOOST_TEST(cli::replaying(header, broken) == "kvpane check run.kvj --payload");
+    header.payload->head_dim = 64;
+    BOOST_TEST(cli::replaying(header, broken) == "kvpane check run.kvj --payload-of 'my config.toml'");
 }
 
 BOOST_AUTO_TEST_CASE(the_json_report_holds_the_violation) {
@@ -81,6 +83,7 @@ BOOST_AUTO_TEST_CASE(the_json_report_holds_the_violation) {
     BOOST_TEST(json["violation"]["what"] == broken.what);
     BOOST_TEST(json["violation"]["reproduce"] == cli::reproduce(stress_header(), broken));
     BOOST_TEST(json["steps"] == 1000);
+    BOOST_TEST(json["payload"].is_null());
 
     invariants::ReplayReport replay;
     replay.violation = broken;
@@ -88,6 +91,15 @@ BOOST_AUTO_TEST_CASE(the_json_report_holds_the_violation) {
     BOOST_TEST(of_trace["violation"]["sentence"] == invariants::sentence(Invariant::T3));
     BOOST_TEST(of_trace["saved_share"] == 0.0);
     BOOST_TEST(of_trace["samples"] == 4);
+}
+
+BOOST_AUTO_TEST_CASE(the_json_report_says_which_real_cells_were_kept) {
+    RunHeader header = stress_header();
+    header.payload = {.order = CellOrder::hnd, .dtype = DType::e4m3, .kv_heads = 3, .head_dim = 16};
+    const auto json = nlohmann::json::parse(cli::stress_json(header, {}));
+    const nlohmann::json expected = {
+        {"layout", "hnd"}, {"interleaved", false}, {"dtype", "e4m3"}, {"kv_heads", 3}, {"head_dim", 16}};
+    BOOST_TEST(json["payload"] == expected);
 }
 
 BOOST_AUTO_TEST_CASE(shares_and_rates_of_nothing_are_zero) {
