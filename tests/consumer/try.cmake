@@ -72,8 +72,12 @@ if(WAY STREQUAL "pkg_config")
     run("${COMPILER}" -std=c++20 "${source}/judged.cpp" -o "${build}/consumer_judged" ${judged})
     run("${COMPILER}" -std=c++20 "${source}/journal.cpp" -o "${build}/consumer_journal" ${judged})
 else()
+    set(options "")
+    if(WAY STREQUAL "fetch_content")
+        set(options -DKVPANE_CUDA=OFF)  # nvcc takes a minute, and add_subdirectory has shown that it works
+    endif()
     run("${CMAKE_COMMAND}" -G Ninja -S "${source}" -B "${build}" "-DWAY=${WAY}" "-DKVPANE_SOURCE=${KVPANE_SOURCE}"
-        "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_COMPILER=${COMPILER}")
+        "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_COMPILER=${COMPILER}" ${options})
     run("${CMAKE_COMMAND}" --build "${build}")
 endif()
 run("${build}/consumer_core")
