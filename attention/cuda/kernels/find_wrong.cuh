@@ -35,9 +35,7 @@ KVPANE_DEVICE bool is_sound(const KernelProblem& problem, std::uint32_t sequence
 KVPANE_DEVICE SeenPositions seen_of(const KernelProblem& problem, std::uint32_t sequence) {
     const Length length = problem.lengths[sequence];
     const Length rows = rows_of(problem, sequence);
-    const Length begin = problem.begin == nullptr ? 0 : problem.begin[sequence];
-    const Length end = problem.end == nullptr ? length : problem.end[sequence];
-    return rows == 0 ? SeenPositions{} : seen_by_queries(problem.rule, length - rows, length - 1, begin, end);
+    return rows == 0 ? SeenPositions{} : seen_by_queries(problem, sequence, length - rows, length - 1);
 }
 
 // Whether [begin, end) has a position of the entry.
@@ -45,6 +43,7 @@ KVPANE_DEVICE bool touches(Length begin, Length end, Length block_size, Length e
     return std::max(begin, entry * block_size) < std::min(end, (entry + 1) * block_size);
 }
 
+// What is wrong, or a WrongEntry of no sequence.
 KVPANE_DEVICE WrongEntry answer(const KernelProblem& problem, unsigned long long question) {
     const auto sequence = static_cast<std::uint32_t>(question / (problem.width + 1));
     const auto entry = static_cast<std::int64_t>(question % (problem.width + 1)) - 1;
