@@ -91,6 +91,10 @@ struct ReplayOptions {
 };
 ExitCode run_replay(const ReplayOptions& options);
 
+// Runs a journal beside the proven machine (docs/oracle.md); of the options `journal` and `until` alone are looked at.
+// exit_broken at a difference. ERRORS InputError where the program was built without the oracle.
+ExitCode run_replay_against_oracle(const ReplayOptions& options);
+
 // Prints the operations of a journal, one JSON object a line. Faults as run_replay().
 struct JournalOptions {
     std::string journal;

@@ -2,7 +2,9 @@
 #include <kvpane/cli/journal_commands.h>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <kvpane/cli/input.h>
 #include <kvpane/cli/payload_flag.h>
 #include <kvpane/cli/words.h>
 #include <kvpane/invariants/journal.h>
@@ -31,9 +33,11 @@ void JournalCommands::add_replay(CLI::App& app) {
     replay->add_option("--until", until_, until_text);
     replay->add_option("--dump", dump_, dump_text);
     replay->add_option("--check", check_, "How often the judge looks: off, sampled or every operation (as recorded)");
+    replay->add_option("--against", against_, "oracle: compare with the proven machine, in place of the judge");
     replay->footer(
         "Examples:\n"
         "  kvpane replay run.kvj\n"
+        "  kvpane replay run.kvj --against oracle\n"
         "  kvpane replay run.kvj --until 4711 --dump 3");
 }
 
@@ -80,12 +84,23 @@ ExitCode JournalCommands::run(const CLI::App& app) const {
                            .candidates = number<std::int64_t>("--candidates", candidates_, 1, most_steps)});
     }
     const bool all = app.got_subcommand("check");
-    return run_replay({.journal = journal_,
-                       .until = number<std::int64_t>("--until", until_, 1, most_steps).value_or(0),
-                       .dump = number<std::uint32_t>("--dump", dump_, 0, invariants::journal_format::most_names - 1),
-                       .check = all ? invariants::CheckMode::every : check(check_),
-                       .payload = payload_,
-                       .payload_of = payload_of_});
+    const ReplayOptions options{
+        .journal = journal_,
+        .until = number<std::int64_t>("--until", until_, 1, most_steps).value_or(0),
+        .dump = number<std::uint32_t>("--dump", dump_, 0, invariants::journal_format::most_names - 1),
+        .check = all ? invariants::CheckMode::every : check(check_),
+        .payload = payload_,
+        .payload_of = payload_of_};
+    if (!against_) {
+        return run_replay(options);
+    }
+    if (*against_ != "oracle") {
+        throw InputError(fmt::format("--against must be oracle, got '{}'", *against_));
+    }
+    if (dump_ || check_) {
+        throw InputError("--against goes without --dump and --check");
+    }
+    return run_replay_against_oracle(options);
 }
 
 }  // namespace kvpane::cli

@@ -33,6 +33,7 @@ private:
     std::optional<std::string> until_;
     std::optional<std::string> dump_;
     std::optional<std::string> check_;
+    std::optional<std::string> against_;
     bool payload_ = false;
     std::string payload_of_;
     std::optional<std::string> candidates_;

@@ -106,6 +106,25 @@ BOOST_AUTO_TEST_CASE(a_recorded_run_comes_out_the_same_again) {
     }
 }
 
+#ifdef KVPANE_WITH_ORACLE
+BOOST_AUTO_TEST_CASE(a_recorded_run_is_compared_with_the_proven_machine) {
+    const Folder folder;
+    const std::string journal = record(folder);
+    const Ran ran = run_kvpane({"replay", journal, "--against", "oracle"});
+    BOOST_TEST(ran.code == 0);
+    BOOST_TEST(ran.err.empty());
+    BOOST_TEST(std::stoll(row(ran.out, "operations")) >= 200);
+    BOOST_TEST(row(ran.out, "differences") == "0");
+    const Ran early = run_kvpane({"replay", journal, "--against", "oracle", "--until", "7"});
+    BOOST_TEST(row(early.out, "operations") == "7");
+}
+#else
+BOOST_AUTO_TEST_CASE(a_program_without_the_oracle_says_so) {
+    refuses({"replay", "j", "--against", "oracle"},
+            "kvpane: --against oracle: this kvpane was built without the oracle; configure with -DKVPANE_ORACLE=ON");
+}
+#endif
+
 BOOST_AUTO_TEST_CASE(real_cells_are_taken_from_a_configuration_that_has_some) {
     const Folder folder;
     const std::string journal = record(folder);
@@ -253,6 +272,8 @@ BOOST_AUTO_TEST_CASE(command_lines_that_make_no_sense_are_refused) {
     refuses({"replay"}, "kvpane: replay: journal is required");
     refuses({"replay", "j", "--until", "0"}, "kvpane: --until must be a whole number 1..1000000000000, got '0'");
     refuses({"replay", "j", "--dump", "-1"}, "kvpane: --dump must be a whole number 0..1048575, got '-1'");
+    refuses({"replay", "j", "--against", "time"}, "kvpane: --against must be oracle, got 'time'");
+    refuses({"replay", "j", "--against", "oracle", "--dump", "1"}, "kvpane: --against goes without --dump and --check");
     refuses({"shrink", "j"}, "kvpane: shrink: --output is required");
     refuses({"check", "j", "--check", "off"}, "kvpane: check: unexpected argument '--check'; did you mean '--help'?");
 }

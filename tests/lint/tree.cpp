@@ -77,7 +77,9 @@ bool is_code(const File& file) {
 bool is_program(const File& file) {
     return is_code(file) || is_one_of(file.extension(), std::array<std::string_view, 3>{".cmake", ".in", ".sh"}) ||
            file.name() == "CMakeLists.txt" || file.path == "bootstrap" || file.path == ".ci/run" ||
-           file.path == "tests/mutants/run" || file.path == "tests/mutants/shrink" || file.extension() == ".mutants";
+           file.path == "tests/mutants/run" || file.path == "tests/mutants/shrink" ||
+           file.path == "tests/mutants/diverge" || file.path == "invariants/proof/check" ||
+           file.path == "invariants/proof/oracle/generate" || file.extension() == ".mutants";
 }
 
 std::string included_by(std::string_view line) {

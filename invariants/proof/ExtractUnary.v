@@ -1,0 +1,9 @@
+(* SPDX-License-Identifier: Apache-2.0 *)
+(* Writes oracle/unary.ml: the tested functions as Coq defines them; numbers are O, S (S O), ... *)
+From Coq Require Import Extraction ExtrOcamlBasic.
+From Kvpane Require Import RealizersTested.
+
+Extraction "unary.ml"
+  digits of_digits tested_count_down tested_count_up tested_add tested_mul
+  tested_minus tested_sub tested_div tested_modulo tested_eqb
+  tested_leb tested_ltb tested_min tested_max tested_of_succ_nat.
