@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kvpane/cli/journal_commands.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <kvpane/cli/input.h>
 #include <kvpane/cli/payload_flag.h>

@@ -3,15 +3,15 @@
 #include <kvpane/cli/input.h>
 
 #ifdef KVPANE_WITH_ORACLE
-#include <cstdio>
+#    include <cstdio>
 
-#include <fmt/format.h>
+#    include <fmt/format.h>
 
-#include <kvpane/cli/journal_file.h>
-#include <kvpane/cli/progress.h>
-#include <kvpane/cli/report.h>
-#include <kvpane/invariants/proof/oracle/oracle_runs.h>
-#include <kvpane/version.h>
+#    include <kvpane/cli/journal_file.h>
+#    include <kvpane/cli/progress.h>
+#    include <kvpane/cli/report.h>
+#    include <kvpane/invariants/proof/oracle/oracle_runs.h>
+#    include <kvpane/version.h>
 #endif
 
 namespace kvpane::cli {

@@ -5,7 +5,7 @@ include_guard(GLOBAL)
 option(KVPANE_ORACLE "Build the oracle: the extracted proof, which judges the Manager (needs ocamlopt)" OFF)
 option(KVPANE_PROOF "Tests that check the proof (needs coqc)" OFF)
 
-# kvpane_find_prover(<variable> <program> <option> <debian package>): the program, or one sentence that says how to get it.
+# kvpane_find_prover(<variable> <program> <option> <debian package>): the program, or one sentence on how to get it.
 function(kvpane_find_prover variable program option debian_package)
     find_program(${variable} ${program})
     mark_as_advanced(${variable})
@@ -22,8 +22,8 @@ if(KVPANE_PROOF)
     kvpane_find_prover(KVPANE_COQC coqc KVPANE_PROOF coq)
 endif()
 
-# kvpane_ocaml(<output> FLAGS <flag>... SOURCES <file>... DEPENDS <file>...): what ocamlopt makes of the sources. It leaves
-# files beside them, so it works on copies, in one folder for each output.
+# kvpane_ocaml(<output> FLAGS <flag>... SOURCES <file>... DEPENDS <file>...): what ocamlopt makes of the sources. It
+# leaves files beside them, so it works on copies, in one folder for each output.
 function(kvpane_ocaml output)
     cmake_parse_arguments(PARSE_ARGV 1 ocaml "" "" "FLAGS;SOURCES;DEPENDS")
     set(work "${output}.work")

@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The machine and the specification as OCaml: oracle/kvspec.ml and kvspec.mli are what this file writes, behind a header
-   that says so (oracle/generate). Cells are numbers: the oracle's C++ side gives each (scope, external content, token)
-   one of its own. *)
+(* The machine and the specification as OCaml: oracle/kvspec.ml and kvspec.mli are what this file writes, behind a
+   header that says so (oracle/generate). Cells are numbers: the oracle's C++ side gives each (scope, external content,
+   token) one of its own. *)
 From Coq Require Import Arith PArith FMapPositive.
 From Kvpane Require Import Realizers TotalMap Machine.
 From Kvpane Require FastSpec.

@@ -5,8 +5,9 @@ From Coq Require Import Arith PArith.
 From Coq Require Export Extraction ExtrOcamlBasic ExtrOcamlNatInt.
 
 (* nat is int: 63 bits, unchecked. What the oracle is asked stays far below: ids, lengths, counts and the numbers of
-   cells are below 2^32. ExtrOcamlNatInt maps zero, successor, the case distinction, + and *; it leaves division unary, and its
-   subtraction compares by a function that works on any type. The names without `Nat.` are those of the notations. *)
+   cells are below 2^32. ExtrOcamlNatInt maps zero, successor, the case distinction, + and *; it leaves division unary,
+   and its subtraction compares by a function that works on any type. The names without `Nat.` are those of the
+   notations. *)
 Extract Constant minus => "(fun (n : int) m -> if n <= m then 0 else n - m)".
 Extract Constant Nat.sub => "(fun (n : int) m -> if n <= m then 0 else n - m)".
 Extract Constant Nat.div => "(fun (n : int) m -> if m = 0 then 0 else n / m)".

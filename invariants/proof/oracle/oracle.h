@@ -26,11 +26,11 @@ typedef struct KvOracleConfig {
     int64_t block_size, blocks, slack;
     int64_t limit;  // 0 = unlimited
     int64_t watermark;
-    bool eager;           // a commit releases what left its window
-    bool caching, tails;  // a prefix index; with partly filled blocks
+    bool eager;            // a commit releases what left its window
+    bool caching, tails;   // a prefix index; with partly filled blocks
     KvOracleList windows;  // [groups]
-    KvOracleList sinks;   // [groups]
-    int64_t sequences;    // slots
+    KvOracleList sinks;    // [groups]
+    int64_t sequences;     // slots
 } KvOracleConfig;
 
 typedef enum KvOracleVerdict {
@@ -41,8 +41,8 @@ typedef enum KvOracleVerdict {
     kv_oracle_not_reserved,
     kv_oracle_evicted,
     kv_oracle_too_long,
-    kv_oracle_later,      // no room now
-    kv_oracle_never,      // no room in an empty pool either
+    kv_oracle_later,       // no room now
+    kv_oracle_never,       // no room in an empty pool either
     kv_oracle_bad_choice,  // blocks or hits that came with the operation are not legal
 } KvOracleVerdict;
 
@@ -84,8 +84,8 @@ KvOracleVerdict kv_oracle_unpin(KvOracle machine, KvOracleList blocks);
 
 // --- questions: the answer is valid until the next call of any of them ----------------------------------------------
 
-// [blocks, 5] of each block: references; 0 idle, 1 live, 2 fenced, else lost; the steps that it waits for; pins; a number
-// for its entry in the index, another one whenever that may have changed, 0 for none.
+// [blocks, 5] of each block: references; 0 idle, 1 live, 2 fenced, else lost; the steps that it waits for; pins; a
+// number for its entry in the index, another one whenever that may have changed, 0 for none.
 KvOracleList kv_oracle_blocks(KvOracle machine);
 
 // The content that a block is known by: its group, then all cells from position 0 on; empty for none.

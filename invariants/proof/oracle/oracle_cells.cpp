@@ -59,9 +59,9 @@ Numbers CellNumbers::cells_of(const PrefixTree& tree, ContentId node) {
         for (std::uint32_t i = 0; i < tokens.size(); ++i) {
             const auto mark = std::ranges::find_if(
                 marks, [&](const ContentMark& piece) { return piece.begin <= i && i < piece.end; });
-            cells.push_back(mark == marks.end() ? number({in_scope, 0, 0, tokens[i]})
-                                                : number({in_scope, content(mark->id),
-                                                          mark->skipped + (i - mark->begin), tokens[i]}));
+            cells.push_back(mark == marks.end()
+                                ? number({in_scope, 0, 0, tokens[i]})
+                                : number({in_scope, content(mark->id), mark->skipped + (i - mark->begin), tokens[i]}));
         }
     }
     return cells;

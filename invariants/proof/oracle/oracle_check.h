@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -78,7 +80,7 @@ private:
     };
     using Difference = std::optional<std::string>;
 
-    // The machine's part of an operation; oracle_translate.cpp.
+    // The machine's part of an operation; oracle_mirror.cpp.
     Difference mirror(const Operation& operation, const Outcome& outcome, const Subject& subject);
     Difference mirror_admit(const Operation& operation, const Outcome& outcome);
     Difference mirror_probe(const Operation& operation, const Outcome& outcome);
@@ -91,16 +93,21 @@ private:
     Difference mirror_release(const Operation& operation, const Outcome& outcome);
     Difference mirror_step(const Operation& operation, const Outcome& outcome);
     Difference mirror_pins(const Operation& operation, const Outcome& outcome, const BlockPool& pool);
+
+    // What it is made of; oracle_translate.cpp.
     static Difference must_be_refused(const Outcome& outcome);
-    Difference verdicts_differ(KvOracleVerdict verdict, const Outcome& outcome) const;
-    bool is_expressible(const Operation& operation) const;
-    Numbers cells_of(const Operation& operation);
-    Numbers cells_behind(const Before& before, std::span<const Token> tokens);
-    Difference choose(const Outcome& outcome, const Before& before, Length first, Length cells, Numbers& choices);
+    static Difference verdicts_differ(KvOracleVerdict verdict, const Outcome& outcome);
+    static bool is_expressible(const Operation& operation);
+    // Numbers beyond it are refused alike, whatever they are; the machine's are of 63 bits, and it adds them up.
+    static std::int64_t bounded(Length number) { return std::min(number, Length{1} << 40U); }
     std::int64_t slot(Name name) const;
     std::int64_t vacant_slot();
-    void start(Name name, std::int64_t slot, std::int64_t scope, std::shared_ptr<const std::vector<ExternalContent>> extra);
+    void start(Name name, std::int64_t slot, std::int64_t scope,
+               std::shared_ptr<const std::vector<ExternalContent>> extra);
+    Numbers cells_of(const Operation& operation);
+    Numbers cells_behind(const Before& before, std::span<const Token> tokens);
     Hits find_hits(const Operation& operation, const Manager& manager) const;
+    Difference choose(const Outcome& outcome, const Before& before, Length first, Length cells, Numbers& choices);
     void count_outside(const char* what) { ++counts_->outside[what]; }
 
     // The comparison of all that both show; oracle_compare.cpp.
@@ -111,18 +118,19 @@ private:
     Difference compare_entries(const Manager& manager);
     Difference compare_entry(BlockId block, const Manager& manager, std::int64_t stamp);
     Difference compare_sequence(Name name, const Subject& subject);
-    Difference compare_table(Name name, std::uint32_t group, const TableView& view, KvOracleList table, std::size_t& at);
+    Difference compare_table(Name name, std::uint32_t group, const TableView& view, KvOracleList table,
+                             std::size_t& at);
     Difference compare_window(Name name, std::uint32_t group, const Subject& subject);
     std::string label(Name name) const { return "#" + std::to_string(name); }
 
     Config config_;
     Machine machine_;
     std::shared_ptr<CellNumbers> cells_;
-    std::vector<Named> names_;                       // by Name
-    std::vector<bool> slots_;                        // [slots] taken
-    std::map<std::uint64_t, std::int64_t> steps_;    // open device steps, as the machine calls them
+    std::vector<Named> names_;                     // by Name
+    std::vector<bool> slots_;                      // [slots] taken
+    std::map<std::uint64_t, std::int64_t> steps_;  // open device steps, as the machine calls them
     std::int64_t next_step_ = 0;
-    std::vector<Entry> entries_;                     // [blocks + 1]
+    std::vector<Entry> entries_;  // [blocks + 1]
     std::int64_t all_windows_every_;
     std::shared_ptr<OracleCounts> counts_;
 

@@ -141,7 +141,8 @@ OracleCheck::Difference OracleCheck::compare_blocks(const BlockPool& pool) {
         Difference difference = differ(what + "references", pool.refs(block), machine.refs);
         difference = difference ? difference : differ(what + "state", spelled(pool.state(block)), spelled(machine));
         difference = difference ? difference : differ(what + "pins", pool.pins(block), machine.pins);
-        return difference ? difference : differ(what + "steps that it waits for", static_cast<std::int64_t>(pool.waits_for(block)), machine.waits);
+        const auto waits = static_cast<std::int64_t>(pool.waits_for(block));
+        return difference ? difference : differ(what + "steps that it waits for", waits, machine.waits);
     }
     Difference difference = differ("free blocks", pool.free_blocks(), counts[0]);
     difference = difference ? difference : differ("live blocks", pool.live_blocks(), counts[1]);
@@ -196,8 +197,8 @@ OracleCheck::Difference OracleCheck::compare_sequence(Name name, const Subject& 
     const Manager& manager = subject.manager();
     const KvOracleList machine = kv_oracle_sequence(machine_.id(), names_[name].slot);
     Difference difference = differ(label(name) + ": length", manager.length(*handle).value(), machine.begin[0]);
-    difference = difference ? difference
-                            : differ(label(name) + ": reserved cells", manager.reserved(*handle).value(), machine.begin[1]);
+    const Length reserved = manager.reserved(*handle).value();
+    difference = difference ? difference : differ(label(name) + ": reserved cells", reserved, machine.begin[1]);
     std::size_t at = 2;
     for (std::uint32_t group = 0; group < config_.groups.size() && !difference; ++group) {
         difference = compare_table(name, group, manager.table(*handle, GroupId{group}).value(), machine, at);

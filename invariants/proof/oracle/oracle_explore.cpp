@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state graph of an exploration, walked breadth first; each edge is one operation of the Manager and the machine.
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -20,7 +21,8 @@ using namespace explorer;
 // A world of the explorer, with the machine beside it.
 class Pair final : public Subject {
 public:
-    Pair(const ExploreConfig& config, const Setting& setting) : setting_(setting), world_(config, setting), check_(config.manager) {}
+    Pair(const ExploreConfig& config, const Setting& setting)
+        : setting_(setting), world_(config, setting), check_(config.manager) {}
 
     void assign(const Pair& other) {
         world_.assign(other.world_);
