@@ -6,15 +6,15 @@ From Coq Require Import Arith PArith FMapPositive.
 From Kvpane Require Import Realizers TotalMap Machine.
 From Kvpane Require FastSpec.
 
-Definition cell := nat.
-Definition oracle_step := step cell Nat.eqb.
-Definition oracle_is_never := is_never cell Nat.eqb.
-Definition oracle_best_cut := best_cut cell Nat.eqb.
+Definition oracle_cell := nat.
+Definition oracle_step := step oracle_cell Nat.eqb.
+Definition oracle_is_never := is_never oracle_cell Nat.eqb.
+Definition oracle_best_cut := best_cut oracle_cell Nat.eqb.
 
 (* The same histories, kept newest first: a third view. *)
-Definition fast_start := FastSpec.fast_empty (Cell := cell).
-Definition fast_step := FastSpec.fast_step (Cell := cell).
-Definition fast_last (n : nat) (f : FastSpec.fast cell) (s : positive) : option (list cell) :=
+Definition fast_start := FastSpec.fast_empty (Cell := oracle_cell).
+Definition fast_step := FastSpec.fast_step (Cell := oracle_cell).
+Definition fast_last (n : nat) (f : FastSpec.fast oracle_cell) (s : positive) : option (list oracle_cell) :=
   option_map (FastSpec.window n) (FMapPositive.PositiveMap.find s f).
 
 Extraction "kvspec.ml"

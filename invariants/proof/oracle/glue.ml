@@ -3,8 +3,8 @@
 open Kvspec
 
 (* seen: the entries of the index when blocks were last told, each with a number of its own; 0 for none. *)
-type machine = { cfg : config; st : cell state; hs : cell histories; fast : cell fast;
-                 seen : (cell key0 option * int) array }
+type machine = { cfg : config; st : oracle_cell state; hs : oracle_cell histories; fast : oracle_cell fast;
+                 seen : (oracle_cell key0 option * int) array }
 
 let machines : machine option array ref = ref (Array.make 64 None)
 let vacant = ref (List.init 64 Fun.id)

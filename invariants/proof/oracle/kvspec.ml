@@ -1796,36 +1796,41 @@ let fast_step f o =
       | Some _ -> Some (PositiveMap.remove s f)
       | None -> None))
 
-type cell0 = int
+type oracle_cell = int
 
 (** val oracle_step :
-    config -> cell0 histories -> cell0 state -> cell0 op -> cell0 state result **)
+    config -> oracle_cell histories -> oracle_cell state -> oracle_cell op ->
+    oracle_cell state result **)
 
 let oracle_step =
   step Nat.eqb
 
 (** val oracle_is_never :
-    config -> cell0 histories -> cell0 state -> cell0 op -> bool **)
+    config -> oracle_cell histories -> oracle_cell state -> oracle_cell op ->
+    bool **)
 
 let oracle_is_never =
   is_never Nat.eqb
 
-(** val oracle_best_cut : config -> cell0 pool -> cell0 list -> int **)
+(** val oracle_best_cut :
+    config -> oracle_cell pool -> oracle_cell list -> int **)
 
 let oracle_best_cut =
   best_cut Nat.eqb
 
-(** val fast_start : cell0 fast **)
+(** val fast_start : oracle_cell fast **)
 
 let fast_start =
   fast_empty
 
-(** val fast_step0 : cell0 fast -> cell0 operation -> cell0 fast option **)
+(** val fast_step0 :
+    oracle_cell fast -> oracle_cell operation -> oracle_cell fast option **)
 
 let fast_step0 =
   fast_step
 
-(** val fast_last : int -> cell0 fast -> int -> cell0 list option **)
+(** val fast_last :
+    int -> oracle_cell fast -> int -> oracle_cell list option **)
 
 let fast_last n0 f s =
   option_map (window0 n0) (PositiveMap.find s f)

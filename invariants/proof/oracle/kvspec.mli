@@ -688,18 +688,21 @@ val fast_empty : 'a1 fast
 
 val fast_step : 'a1 fast -> 'a1 operation -> 'a1 fast option
 
-type cell0 = int
+type oracle_cell = int
 
 val oracle_step :
-  config -> cell0 histories -> cell0 state -> cell0 op -> cell0 state result
+  config -> oracle_cell histories -> oracle_cell state -> oracle_cell op ->
+  oracle_cell state result
 
 val oracle_is_never :
-  config -> cell0 histories -> cell0 state -> cell0 op -> bool
+  config -> oracle_cell histories -> oracle_cell state -> oracle_cell op ->
+  bool
 
-val oracle_best_cut : config -> cell0 pool -> cell0 list -> int
+val oracle_best_cut : config -> oracle_cell pool -> oracle_cell list -> int
 
-val fast_start : cell0 fast
+val fast_start : oracle_cell fast
 
-val fast_step0 : cell0 fast -> cell0 operation -> cell0 fast option
+val fast_step0 :
+  oracle_cell fast -> oracle_cell operation -> oracle_cell fast option
 
-val fast_last : int -> cell0 fast -> int -> cell0 list option
+val fast_last : int -> oracle_cell fast -> int -> oracle_cell list option
