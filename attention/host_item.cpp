@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <kvpane/attention/elements.h>
+#include <kvpane/attention/seen_positions.h>
 
 namespace kvpane {
 

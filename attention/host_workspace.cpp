@@ -5,6 +5,7 @@
 
 #include <kvpane/attention/host_kernels.h>
 #include <kvpane/attention/problem_memory.h>
+#include <kvpane/attention/seen_positions.h>
 
 namespace kvpane {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <kvpane/attention/elements.h>
+#include <kvpane/attention/seen_positions.h>
 
 namespace kvpane {
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <kvpane/attention/memory_range.h>
+#include <kvpane/attention/seen_positions.h>
 #include <kvpane/blocktable/block_shape.h>
 
 namespace kvpane {

@@ -12,7 +12,7 @@ using namespace invariants;
 
 ExitCode run_article(const ArticleOptions& options) {
     const article::Data data = read_article_data(options.folder);
-    const OutputFile json(options.json);
+    const OutputFile json(options.json, {});
     const ArticleReport report{
         .folder = options.folder, .tolerance = data.tolerance, .results = article::check_article(data)};
 

@@ -44,7 +44,7 @@ ExitCode run_audit(const AuditOptions& options) {
     }
     const std::string name = is_stdin ? "stdin" : options.log;
     AuditLog log(name, is_stdin ? std::cin : file);
-    const OutputFile json(options.json);
+    const OutputFile json(options.json, {options.log});
     AuditReport report{.log = name, .header = log.header(), .counts = {}, .finding = {}};
     fmt::print("{}", first_line(report));
     try {

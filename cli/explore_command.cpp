@@ -159,8 +159,8 @@ ExitCode run_explore(const ExploreOptions& options) {
     ExploreFile file = read_explore_config(options.config);
     file.explore.limit = options.limit.value_or(file.explore.limit);
     file.explore.threads = options.threads.value_or(std::clamp(std::thread::hardware_concurrency(), 1U, most_threads));
-    const OutputFile json(options.json);
-    const OutputFile scenario(options.scenario);
+    const OutputFile json(options.json, {options.config, options.scenario});
+    const OutputFile scenario(options.scenario, {options.config}, "--scenario");
     fmt::print("kvpane {} explore config={} threads={} limit={}\n", version, hex(file.digest), file.explore.threads,
                file.explore.limit);
 

@@ -52,7 +52,7 @@ void JournalCommands::add_check(CLI::App& app) {
         "Examples:\n"
         "  kvpane check run.kvj\n"
         "  kvpane check run.kvj --payload\n"
-        "  kvpane check run.kvj --payload-of configs/quickstart.toml");
+        "  kvpane check run.kvj --payload-of configs/payload.toml");
 }
 
 void JournalCommands::add_journal(CLI::App& app) {

@@ -47,7 +47,7 @@ public:
     invariants::JournalReader reader() const { return invariants::JournalReader(bytes_); }
     const invariants::JournalHeader& header() const noexcept { return header_; }
 
-    // Says on stderr what stopped the reader, if anything; false when that makes the journal bad input.
+    // Says on stderr what stopped the reader, if anything; false when something did: the journal is bad input.
     bool tell(const invariants::JournalReader& reader) const;
 
 private:

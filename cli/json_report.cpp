@@ -290,11 +290,18 @@ std::string article_json(const ArticleReport& report) {
     return finished(json);
 }
 
-OutputFile::OutputFile(std::string path, std::string_view option) : path_(std::move(path)) {
+OutputFile::OutputFile(std::string path, std::initializer_list<std::string_view> others, std::string_view option)
+    : path_(std::move(path)) {
     if (!wanted()) {
         return;
     }
     std::error_code ignored;
+    const auto place = [&](std::string_view of) { return std::filesystem::weakly_canonical(of, ignored); };
+    for (const std::string_view other : others) {
+        if (!other.empty() && place(other) == place(path_)) {
+            throw InputError(fmt::format("{} {}: is another file of this run", option, path_));
+        }
+    }
     const std::filesystem::file_status status = std::filesystem::status(path_, ignored);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
         throw InputError(fmt::format("{} {}: is not a regular file", option, path_));

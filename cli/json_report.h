@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -21,9 +22,9 @@ std::string article_json(const ArticleReport& report);
 // A file that appears whole or not at all: written beside its path under another name, then renamed.
 class OutputFile {
 public:
-    // Does nothing when `path` is empty. ERRORS InputError now, not after the run, if it could not be written.
-    // Sentences call it by its option.
-    explicit OutputFile(std::string path, std::string_view option = "--json");
+    // Does nothing when `path` is empty. ERRORS InputError now, not after the run, if it could not be written, or would
+    // take the place of one of `others`, the files of the same run. Sentences call it by its option.
+    OutputFile(std::string path, std::initializer_list<std::string_view> others, std::string_view option = "--json");
 
     // ERRORS std::runtime_error when the disk is full or the folder has gone.
     void write(const std::string& text) const;

@@ -74,6 +74,8 @@ EvictionPolicy policy(std::string_view word) {
     throw InputError(fmt::format("--policy must be lru or lfu, got '{}'{}", word, did_you_mean(word, {"lru", "lfu"})));
 }
 
+std::string names_a_file(const std::string& path) { return path.empty() ? "must name a file" : ""; }
+
 void describe(CLI::App& app, Words& words) {
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.set_version_flag("--version", fmt::format("kvpane {}", version), "Print the version and exit");
@@ -97,8 +99,9 @@ void describe(CLI::App& app, Words& words) {
     stress->add_option("--seed", words.seed, "Draw the operations from this seed, 0..2^64-1");
     stress->add_option("--steps", words.steps, "Operations to run");
     stress->add_option("--check", words.check, check_text);
-    stress->add_option("--json", words.json, json_text);
-    stress->add_option("--journal", words.journal, "Write every operation to this file (docs/journal.md)");
+    stress->add_option("--json", words.json, json_text)->check(names_a_file);
+    stress->add_option("--journal", words.journal, "Write every operation to this file (docs/journal.md)")
+        ->check(names_a_file);
     stress->add_flag("--digests", words.digests, "With --journal: and the digest of the state behind each");
     stress->footer(
         "Examples:\n"
@@ -131,7 +134,7 @@ void describe(CLI::App& app, Words& words) {
                     "JSON lines: leave out a prompt's last block if it is not full");
     trace->add_option("--check", words.check,
                       fmt::format("{} (CSV: sampled; JSON lines: off, for such traces are large)", check_text));
-    trace->add_option("--json", words.json, json_text);
+    trace->add_option("--json", words.json, json_text)->check(names_a_file);
     trace->footer(
         "Examples:\n"
         "  kvpane trace tests/data/azure-small.csv --config configs/trace.toml\n"
@@ -141,7 +144,7 @@ void describe(CLI::App& app, Words& words) {
 
     CLI::App* audit = app.add_subcommand("audit", "Judge the block tables that an engine of your own has logged");
     audit->add_option("log", words.log, "JSON lines (docs/audit-log.md); - reads the standard input")->required();
-    audit->add_option("--json", words.json, json_text);
+    audit->add_option("--json", words.json, json_text)->check(names_a_file);
     audit->footer(
         "Examples:\n"
         "  kvpane audit tests/data/audit-missed-copy.jsonl\n"
@@ -150,7 +153,7 @@ void describe(CLI::App& app, Words& words) {
     CLI::App* article = app.add_subcommand("article", "Compute the tables on prefix reuse again, with K and V in blocks");
     article->add_option("data", words.reference, "The folder of the reference data (docs/article.md)")
         ->capture_default_str();
-    article->add_option("--json", words.json, json_text);
+    article->add_option("--json", words.json, json_text)->check(names_a_file);
     article->footer(
         "Examples:\n"
         "  kvpane article\n"
@@ -160,8 +163,9 @@ void describe(CLI::App& app, Words& words) {
     explore->add_option("config", words.config, "The configuration (docs/exploring.md)")->required();
     explore->add_option("--limit", words.limit, "Stop at so many states");
     explore->add_option("--threads", words.threads, "Threads (one for each core)");
-    explore->add_option("--scenario", words.scenario, "Write the trace to a violation to this file, as a scenario");
-    explore->add_option("--json", words.json, json_text);
+    explore->add_option("--scenario", words.scenario, "Write the trace to a violation to this file, as a scenario")
+        ->check(names_a_file);
+    explore->add_option("--json", words.json, json_text)->check(names_a_file);
     explore->footer(
         "Examples:\n"
         "  kvpane explore configs/explore/full.toml\n"

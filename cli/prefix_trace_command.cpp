@@ -63,7 +63,7 @@ PrefixReport report_of(const TraceOptions& options, const PrefixTrace& trace) {
 ExitCode run_prefix_trace(const TraceOptions& options, std::string_view text) {
     refuse_options_of_length_traces(options);
     const PrefixTrace trace = parse_prefix_trace(options.trace, text);
-    const OutputFile json(options.json);
+    const OutputFile json(options.json, {options.trace, options.config});
     PrefixReport report = report_of(options, trace);
     fmt::print("{}{}", first_line(report), table_head());
 

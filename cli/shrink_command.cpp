@@ -71,7 +71,7 @@ void show(const ShrinkProgress& progress) {
 
 ExitCode run_shrink(const ShrinkOptions& options) {
     const JournalFile journal(options.journal);
-    const OutputFile output(options.output, "-o");
+    const OutputFile output(options.output, {options.journal}, "-o");
     Case failing = read_case(journal);
     spell_groups(failing.config);
     const IsolatedRun original = run_isolated(failing, run_case);

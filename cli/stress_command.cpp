@@ -24,7 +24,7 @@ ExitCode run_stress(const StressOptions& options) {
     if (options.digests && options.journal.empty()) {
         throw InputError("--digests goes with --journal");
     }
-    const OutputFile json(options.json);
+    const OutputFile json(options.json, {options.config, options.journal});
     std::optional<JournalRecording> recording;
     if (!options.journal.empty()) {
         recording.emplace(options.journal, invariants::JournalHeader{stress.manager, stress.check, options.digests,

@@ -40,7 +40,7 @@ ExitCode run_length_trace(const TraceOptions& options, std::string_view text) {
     check_options_of_length_traces(options);
     const RunConfig config = read_run_config(options.config);
     const LengthTrace trace = parse_trace(options.trace, text);
-    const OutputFile json(options.json);
+    const OutputFile json(options.json, {options.trace, options.config});
 
     invariants::ReplayConfig replay;
     replay.manager = config.stress.manager;

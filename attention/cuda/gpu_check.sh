@@ -17,8 +17,9 @@ TEXT
 binary="" out="" no_gpu=""
 while [ $# -gt 0 ]; do
     case $1 in
+        --binary | --out) [ $# -ge 2 ] || { usage >&2; exit 2; } ;;&
         --binary) binary=$(realpath "$2"); shift 2 ;;
-        --out) out=$(realpath "$2"); shift 2 ;;
+        --out) out=$(realpath -m "$2"); mkdir -p "$(dirname "$out")"; shift 2 ;;
         --no-gpu) no_gpu=--no-gpu; shift ;;
         --help | -h) usage; exit 0 ;;
         *) usage >&2; exit 2 ;;

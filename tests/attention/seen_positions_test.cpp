@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <kvpane/attention/elements.h>
+#include <kvpane/attention/seen_positions.h>
 
 #include "attention/attention_case.h"
 #include "support/seed.h"

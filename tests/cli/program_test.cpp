@@ -180,6 +180,17 @@ BOOST_AUTO_TEST_CASE(an_output_that_cannot_be_written_is_found_before_the_run) {
     BOOST_TEST(folder.names() == (std::vector<std::string>{"c.toml", "t.csv"}), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(an_output_does_not_take_the_place_of_another_file_of_the_run) {
+    const Folder folder;
+    const std::string file = folder.write("c.toml", config);
+    refuses({"stress", file, "--json", folder.path("./c.toml")},
+            "kvpane: --json " + folder.path("./c.toml") + ": is another file of this run");
+    BOOST_TEST(text_of(file) == config);
+    const std::string both = folder.path("both");
+    refuses({"stress", file, "--journal", both, "--json", both}, "kvpane: --json " + both + ": is another file of this run");
+    BOOST_TEST(run_kvpane({"stress", file, "--json", ""}).code == 2);
+}
+
 BOOST_AUTO_TEST_CASE(a_trace_reports_its_requests_and_the_utilisation) {
     const Folder folder;
     const std::string file = folder.write("c.toml", "[pool]\nblock_size = 4\nblocks = 64\n");

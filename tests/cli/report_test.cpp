@@ -112,12 +112,12 @@ BOOST_AUTO_TEST_CASE(shares_and_rates_of_nothing_are_zero) {
 BOOST_AUTO_TEST_CASE(an_output_file_replaces_the_old_one_whole) {
     const testing::Folder folder;
     const std::string path = folder.write("out.json", "old and longer");
-    const cli::OutputFile file(path);
+    const cli::OutputFile file(path, {});
     BOOST_TEST(testing::text_of(path) == "old and longer");
     file.write("new");
     BOOST_TEST(testing::text_of(path) == "new");
     BOOST_TEST(folder.names() == std::vector<std::string>{"out.json"}, boost::test_tools::per_element());
-    BOOST_TEST(!cli::OutputFile("").wanted());
+    BOOST_TEST(!cli::OutputFile("", {}).wanted());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

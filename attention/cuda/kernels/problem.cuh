@@ -7,7 +7,7 @@
 #include <kvpane/allocator/ids.h>
 #include <kvpane/attention/cell_store.h>
 #include <kvpane/attention/dtype.h>
-#include <kvpane/attention/visibility.h>
+#include <kvpane/attention/seen_positions.h>
 #include <kvpane/attention/cuda/kernel_env.cuh>
 
 // An AttentionProblem as kernels take it: pointers and sizes, by value. Whatever the arrays hold, nothing is touched

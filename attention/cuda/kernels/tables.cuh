@@ -6,7 +6,7 @@
 
 #include <kvpane/allocator/ids.h>
 #include <kvpane/attention/cell_ops.h>
-#include <kvpane/attention/visibility.h>
+#include <kvpane/attention/seen_positions.h>
 #include <kvpane/attention/cuda/kernel_env.cuh>
 
 // Tables from one form to the other, and slots from tables: what table_ops.h says. Whatever the arrays hold, nothing is

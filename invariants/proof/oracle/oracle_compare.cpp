@@ -4,6 +4,7 @@
 #include <array>
 
 #include <kvpane/invariants/proof/oracle/oracle_check.h>
+#include <kvpane/invariants/spec.h>
 #include <kvpane/invariants/text.h>
 
 namespace kvpane::invariants::oracle {
@@ -231,6 +232,13 @@ OracleCheck::Difference OracleCheck::compare_window(Name name, std::uint32_t gro
     const Length length = subject.manager().length(*subject.handle(name)).value();
     const auto cells = static_cast<std::size_t>(std::max<Length>(0, length - from));
     const auto what = [&](const char* of) { return text(label(name), ", group ", group, ": ", of); };
+    // Right after a commit the last W cells, else what the next query sees: as the judge's specification says it.
+    const Length window_size = config_.groups[group].window;
+    if (from != spec::visible(length, window_size, 0).last.begin &&
+        from != spec::seen_next(length, window_size, 0).last.begin) {
+        return text(what("the window of "), length, " cells begins at ", from, " in the machine, at ",
+                    spec::visible(length, window_size, 0).last.begin, " in spec.h");
+    }
     if (machine.size != 1 + 3 * cells) {
         return text(what("the window from position "), from, " on: ", cells, " cells in C++, ", machine.size - 1,
                     " in the machine and its two specifications together");
