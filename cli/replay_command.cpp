@@ -84,13 +84,13 @@ void dump(const CheckedManager& kv, Name name, CheckMode mode) {
 ExitCode run_replay(const ReplayOptions& options) {
     const JournalFile journal(options.journal);
     const CheckMode mode = options.check.value_or(journal.header().check);
+    const Config& config = journal.header().config;
+    const auto payload = options.payload_of.empty() ? payload_of(options.payload, options.journal, config)
+                                                    : payload_of_config(options.payload_of, options.journal, config);
     fmt::print("{}", first_line(journal.header(), mode));
     std::fflush(stdout);  // a broken promise ends the process
     JournalReader reader = journal.reader();
-    const Config& config = journal.header().config;
-    CheckedManager kv(config, mode, {},
-                      options.payload_of.empty() ? payload_of(options.payload, options.journal, config)
-                                                 : payload_of_config(options.payload_of, options.journal, config));
+    CheckedManager kv(config, mode, {}, payload);
     const JournalReplay report = [&] {
         ProgressLine line;
         return replay(reader, kv, options.until, [&](const StressProgress& progress) { line.show(progress); });
