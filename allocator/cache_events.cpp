@@ -2,6 +2,7 @@
 #include <kvpane/allocator/cache_events.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace kvpane {
 
@@ -17,7 +18,7 @@ CacheEvents& CacheEvents::operator=(const CacheEvents& other) {
     if (this == &other) {
         return *this;
     }
-    events_.resize(other.events_.size());
+    events_.assign(other.events_.size(), {});  // those of before pointed into texts that are overwritten now
     tokens_.resize(other.tokens_.size());
     n_tokens_.resize(other.n_tokens_.size());
     scopes_.resize(other.scopes_.size());
@@ -35,10 +36,18 @@ CacheEvents& CacheEvents::operator=(const CacheEvents& other) {
 
 void CacheEvents::make_room(const Scope& scope) {
     const std::size_t characters = text_size(scope);
-    if (characters > room_) {
-        std::ranges::for_each(scopes_, [=](std::string& text) { text.reserve(characters); });
-        room_ = characters;
+    if (characters <= room_) {
+        return;
     }
+    for (std::size_t at = 0; at < scopes_.size(); ++at) {
+        if (scopes_[at].capacity() < characters) {  // then the text lies on the heap, and stays there when it is moved
+            std::string text;
+            text.reserve(characters);
+            events_[at].scope = copy_scope(events_[at].scope, text);
+            scopes_[at] = std::move(text);
+        }
+    }
+    room_ = characters;
 }
 
 void CacheEvents::emit(CacheEvent event) {

@@ -69,6 +69,27 @@ BOOST_AUTO_TEST_CASE(tokens_and_scope_are_kept_when_the_emitters_are_gone) {
     BOOST_TEST((events.read(1).scope == Scope{.adapter_id = 5, .tenant = tenant, .salt = salt}));
 }
 
+BOOST_AUTO_TEST_CASE(events_keep_their_scopes_while_room_is_made_for_longer_ones) {
+    CacheEvents events(3, 4);
+    const Tokens tokens{1};
+    const std::string long_tenant(40, 't');
+    const std::string longer(80, 'u');
+    const std::string longest(200, 'v');
+    events.emit(stored(1, tokens, {.model = "m", .tenant = "short"}));
+    events.make_room({.tenant = long_tenant});
+    events.emit(stored(2, tokens, {.tenant = long_tenant, .salt = "s"}));
+    CacheEvents later(events);
+    for (CacheEvents* each : {&events, &later}) {
+        each->make_room({.tenant = longer});
+        each->make_room({.tenant = longest});
+        BOOST_TEST((each->read(1).scope == Scope{.model = "m", .tenant = "short"}));
+        BOOST_TEST((each->read(2).scope == Scope{.tenant = long_tenant, .salt = "s"}));
+    }
+    later = CacheEvents(3, 4);
+    later.make_room({.tenant = std::string(300, 'w')});
+    BOOST_TEST(later.first() == later.next());
+}
+
 BOOST_AUTO_TEST_CASE(totals_count_blocks_and_outlive_the_ring) {
     CacheEvents events(1, 4);
     const Tokens tokens{1};
