@@ -11,27 +11,6 @@ Local Arguments without : simpl never.
 Local Arguments mem : simpl never.
 Local Arguments copy : simpl never.
 
-Lemma mem_in : forall b l, mem b l = true <-> In b l.
-Proof.
-  intros. unfold mem. rewrite existsb_exists. split.
-  - intros (x & H & E). apply Nat.eqb_eq in E. now subst.
-  - intros H. exists b. split; [exact H | apply Nat.eqb_refl].
-Qed.
-
-Lemma in_without : forall b x l, In x (without b l) <-> In x l /\ x <> b.
-Proof.
-  intros. unfold without. rewrite filter_In, negb_true_iff, Nat.eqb_neq. reflexivity.
-Qed.
-
-Lemma nodup_map_filter : forall X Y (f : X -> Y) (keep : X -> bool) l, NoDup (map f l) ->
-  NoDup (map f (filter keep l)).
-Proof.
-  induction l as [|x l IH]; intros H; cbn in *; [constructor|]. inversion_clear H as [|? ? N D].
-  destruct (keep x); [|auto]. cbn. constructor; [|auto].
-  intros C. apply N. apply in_map_iff in C as (y & E & C). apply filter_In in C as [C _]. apply in_map_iff.
-  eauto.
-Qed.
-
 Section PoolLemmas.
 Context {A : Type} {watch : nat -> nat -> Prop} {cfg : config}
   {block_size_positive : positive (Machine.B cfg)}.
