@@ -5,6 +5,7 @@
 
 #include <kvpane/attention/cell_pieces.h>
 #include <kvpane/attention/element_copy.h>
+#include <kvpane/attention/streaming_copy.h>
 #include <kvpane/blocktable/block_shape.h>
 
 namespace kvpane {
@@ -38,6 +39,12 @@ void for_each_pair(const CellStore& store, const CellRange& range, const Rows& r
                    [&](std::int64_t block, std::int64_t cell, std::uint32_t cells, std::int64_t row) {
                        for_each_pair(store, rows, block, cell, cells, row, move);
                    });
+}
+
+// K and V of `cells` cells, dense, in the store's dtype.
+std::size_t bytes_of_rows(const CellShape& shape, Length cells) noexcept {
+    return 2 * static_cast<std::size_t>(cells) * static_cast<std::size_t>(row_strides(shape).cell) *
+           bytes_of(shape.dtype);
 }
 
 }  // namespace
@@ -78,6 +85,14 @@ payload_expected<void> gather_cells(const CellStore& store, const CellRange& ran
     const ElementCopy copy = copy_out_of_store(store.shape.dtype, out.dtype);
     if (copy == nullptr) {
         return refuse(PayloadFault::unsupported_dtype, "rows");
+    }
+    if (out.dtype == store.shape.dtype && bytes_of_rows(store.shape, range.count) >= streaming_bytes) {
+        const std::size_t element_bytes = bytes_of(out.dtype);
+        for_each_pair(store, range, out, [=](const std::byte* stored, std::byte* row, std::size_t elements, float) {
+            stream_bytes(row, stored, elements * element_bytes);
+        });
+        finish_streams();
+        return {};
     }
     for_each_pair(store, range, out, [=](const std::byte* stored, std::byte* row, std::size_t elements, float scale) {
         copy(row, stored, elements, scale);

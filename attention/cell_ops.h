@@ -23,7 +23,8 @@ inline constexpr Slot no_slot = -1;
 // ERRORS also out_of_range (a slot behind the store, below no_slot, or of the null block). COST O(elements).
 payload_expected<void> write_slots(const CellStore& store, std::span<const Slot> slots, const CellRows& rows) noexcept;
 
-// Reads the range into rows [range.count, ...]. COST O(elements); one memcpy a block for dense cells of equal dtype.
+// Reads the range into rows [range.count, ...]. COST O(elements); one memcpy a block for dense cells of equal dtype, past
+// the caches from 8 MB on (streaming_copy.h).
 payload_expected<void> gather_cells(const CellStore& store, const CellRange& range, const CellRowsOut& out) noexcept;
 
 // Writes rows [range.count, ...] to the range. COST as gather_cells.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kvpane/attention/cell_compare.h>
 #include <kvpane/attention/cell_ops.h>
+#include <kvpane/attention/streaming_copy.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -117,6 +120,26 @@ void check_rest(const CellStore& store, const std::vector<std::byte>& before, st
     BOOST_TEST((after == expected));
 }
 
+// Dense rows of K and behind them V, `shift` floats behind the begin of a cache line, and one float more.
+class LineRows {
+public:
+    LineRows(std::size_t floats, std::size_t shift) : memory_(2 * floats + 1 + 2 * line, -77), floats_(floats) {
+        const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) / sizeof(float);
+        first_ = (line - address % line) % line + shift;
+    }
+
+    CellRowsOut from(std::size_t offset) {
+        return {&memory_[first_ + offset], &memory_[first_ + floats_ + offset], DType::f32};
+    }
+    std::span<const float> all() const { return std::span(memory_).subspan(first_, 2 * floats_ + 1); }
+
+private:
+    static constexpr std::size_t line = 64 / sizeof(float);
+    std::vector<float> memory_;
+    std::size_t floats_;
+    std::size_t first_;
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cell_ops)
@@ -162,6 +185,39 @@ BOOST_AUTO_TEST_CASE(positions_are_scattered_and_gathered_through_their_table) {
         BOOST_REQUIRE(compare_cells(store, range, taken.in(), std::nullopt, &mismatch));
         BOOST_TEST(mismatch.position == CellMismatch::none);
     });
+}
+
+// Heads of whole cache lines and others, rows that begin with a line and others.
+BOOST_AUTO_TEST_CASE(a_gather_past_the_caches_brings_what_small_ones_bring) {
+    Lcg lcg(testing::seed());
+    for (const std::uint32_t head_dim : {64U, 40U}) {
+        const CellShape shape{.blocks = 32, .block_size = 16, .kv_heads = 2, .head_dim = head_dim};
+        const std::size_t row = std::size_t{shape.kv_heads} * head_dim;
+        const std::size_t cells = streaming_bytes / (2 * row * sizeof(float)) + 3;
+        std::vector<std::int32_t> ids(cells / shape.block_size + 2);
+        std::ranges::generate(ids, [&] { return static_cast<std::int32_t>(1 + lcg.below(32)); });
+        for (const testing::Layout& layout : layouts) {
+            const HostCellStore store(shape, layout.order, layout.interleaved);
+            testing::fill(store.view(), lcg);
+            LineRows expected(cells * row, 0);
+            constexpr Length first = 5;
+            constexpr std::size_t few = 1000;
+            for (std::size_t i = 0; i < cells; i += few) {
+                const auto count_of_few = static_cast<Length>(std::min(few, cells - i));
+                BOOST_REQUIRE(gather_cells(store.view(), {ids, first + static_cast<Length>(i), count_of_few},
+                                           expected.from(i * row)));
+            }
+            for (const std::size_t shift : {0U, 1U}) {
+                BOOST_TEST_CONTEXT(testing::name_of(layout, DType::f32) << " " << head_dim << ", rows + " << shift) {
+                    LineRows rows(cells * row, shift);
+                    BOOST_REQUIRE(
+                        gather_cells(store.view(), {ids, first, static_cast<Length>(cells)}, rows.from(0)));
+                    // Bit for bit: there are NaN among random bytes.
+                    BOOST_TEST(std::ranges::equal(std::as_bytes(rows.all()), std::as_bytes(expected.all())));
+                }
+            }
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(strides_with_gaps_work_as_dense_ones_do) {
