@@ -66,7 +66,7 @@ Found find_wrong_rule(const AttentionProblem& problem) noexcept {
     return {};
 }
 
-Found find_wrong_rows(const AttentionProblem& problem) noexcept {
+Found find_wrong_indptr(const AttentionProblem& problem) noexcept {
     const auto& indptr = problem.query_indptr;
     if (indptr.empty()) {
         return {};
@@ -81,64 +81,6 @@ Found find_wrong_rows(const AttentionProblem& problem) noexcept {
         }
     }
     return {};
-}
-
-MemoryRange range_of_cells(const CellStore& store, const void* memory) noexcept {
-    return range_of(memory,
-                    static_cast<std::size_t>(reach_of(store.shape, store.strides)) * bytes_of(store.shape.dtype));
-}
-
-// Of the queries, and of the outputs.
-std::size_t elements_of(const AttentionProblem& problem) noexcept {
-    return rows_of(problem) * problem.query_heads * problem.cells.shape.head_dim;
-}
-
-bool is_narrow(DType dtype) noexcept { return bytes_of(dtype) < 2; }
-
-Found find_wrong_memory(const AttentionProblem& problem, const AttentionResult& result) noexcept {
-    if (is_narrow(problem.queries.dtype)) {
-        return wrong(PayloadFault::unsupported_dtype, "queries");
-    }
-    if (is_narrow(result.out.dtype)) {
-        return wrong(PayloadFault::unsupported_dtype, "out");
-    }
-    std::size_t states = 0;  // rows * query_heads
-    std::size_t bytes = 0;   // of f32, the widest
-    if (__builtin_mul_overflow(rows_of(problem), problem.query_heads, &states) ||
-        __builtin_mul_overflow(states, std::size_t{4} * problem.cells.shape.head_dim, &bytes)) {
-        return wrong(PayloadFault::bad_shape, "query_heads");
-    }
-    if (bytes > 0 && problem.queries.data == nullptr) {
-        return wrong(PayloadFault::bad_shape, "queries");
-    }
-    if (bytes > 0 && result.out.data == nullptr) {
-        return wrong(PayloadFault::bad_shape, "out");
-    }
-    if (!result.lse.empty() && result.lse.size() < states) {
-        return wrong(PayloadFault::buffer_too_small, "lse");
-    }
-
-    const auto [out, lse] = outputs_of(problem, result);
-    const auto inputs = inputs_of(problem);
-    const MemoryRange queries = inputs.front();
-    if (queries.begin % bytes_of(problem.queries.dtype) != 0) {
-        return wrong(PayloadFault::misaligned, "queries");
-    }
-    if (out.begin % bytes_of(result.out.dtype) != 0) {
-        return wrong(PayloadFault::misaligned, "out");
-    }
-    if (lse.begin % alignof(float) != 0) {
-        return wrong(PayloadFault::misaligned, "lse");
-    }
-    for (const MemoryRange& input : inputs) {
-        if (overlap(out, input)) {
-            return wrong(PayloadFault::overlapping, "out");
-        }
-        if (overlap(lse, input)) {
-            return wrong(PayloadFault::overlapping, "lse");
-        }
-    }
-    return overlap(out, lse) ? wrong(PayloadFault::overlapping, "lse") : Found{};
 }
 
 // The blocks of the positions [begin, end) of one table.
@@ -199,28 +141,12 @@ std::size_t rows_of(const AttentionProblem& problem) noexcept {
 
 payload_expected<void> find_wrong(const AttentionProblem& problem, const AttentionResult& result) noexcept {
     return find_wrong(problem.cells)
+        .and_then([&] { return find_misaligned_arrays(problem); })
         .and_then([&] { return find_wrong_sizes(problem); })
         .and_then([&] { return find_wrong_rule(problem); })
-        .and_then([&] { return find_wrong_rows(problem); })
-        .and_then([&] { return find_wrong_memory(problem, result); })
+        .and_then([&] { return find_wrong_indptr(problem); })
+        .and_then([&] { return find_wrong_rows(problem, result, rows_of(problem)); })
         .and_then([&] { return find_wrong_tables(problem); });
-}
-
-std::array<MemoryRange, 9> inputs_of(const AttentionProblem& problem) noexcept {
-    const CellStore& cells = problem.cells;
-    return {range_of(problem.queries.data, elements_of(problem) * bytes_of(problem.queries.dtype)),
-            range_of_cells(cells, cells.k),
-            range_of_cells(cells, cells.v),
-            range_of(problem.rule.sink_logits),
-            range_of(problem.tables),
-            range_of(problem.lengths),
-            range_of(problem.query_indptr),
-            range_of(problem.begin),
-            range_of(problem.end)};
-}
-
-std::array<MemoryRange, 2> outputs_of(const AttentionProblem& problem, const AttentionResult& result) noexcept {
-    return {range_of(result.out.data, elements_of(problem) * bytes_of(result.out.dtype)), range_of(result.lse)};
 }
 
 float scale_of(const AttentionProblem& problem) noexcept {

@@ -87,13 +87,14 @@ std::size_t rows_of(const AttentionProblem& problem) noexcept;
 
 // What every path asks first. ERRORS, in this order:
 //   as find_wrong(CellStore);
+//   misaligned: a span that does not start at a multiple of its element;
 //   heads_do_not_divide (query_heads 0, too);
 //   bad_shape: spans that do not fit each other; a query_indptr that does not start at 0, that falls, or that gives a
 //     sequence more rows than cells; a negative window, sinks, soft_cap or length; no memory; sizes beyond size_t;
 //   out_of_range: a scale or cap that is not finite, a sink logit that is NaN or +inf;
 //   unsupported_dtype: queries or outputs of fp8;
 //   buffer_too_small: lse; a table row that ends before a position that is seen;
-//   misaligned: an address that is no multiple of the element;
+//   misaligned: queries or an output that do not start at a multiple of their element;
 //   overlapping: an output shares memory with an input or the other output;
 //   out_of_range, hole: a position that is seen has a block that the store lacks, or none. Entries of which nothing is
 //     seen are not looked at.

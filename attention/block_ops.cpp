@@ -8,7 +8,7 @@
 
 #include <kvpane/allocator/scramble.h>
 #include <kvpane/attention/cell_pieces.h>
-#include <kvpane/attention/memory_range.h>
+#include <kvpane/attention/cell_rows.h>
 
 namespace kvpane {
 
@@ -48,8 +48,11 @@ payload_expected<void> find_wrong_pair(const CellStore& from, const CellStore& t
     if (from.v_scale != to.v_scale) {
         return refuse(PayloadFault::out_of_range, "v_scale");
     }
-    if (overlap(from, range_of_part(to, to.k)) || overlap(from, range_of_part(to, to.v))) {
-        return refuse(PayloadFault::overlapping, "to");
+    const auto [k, v] = ranges_of(to);
+    for (const MemoryRange& part : {k, v}) {  // those of one store may be interleaved
+        if (const auto found = find_overlapping({{"to", part}}, ranges_of(from)); !found) {
+            return found;
+        }
     }
     return {};
 }
@@ -92,6 +95,9 @@ payload_expected<void> copy_blocks(const CellStore& store, GroupId group, std::s
     if (const auto found = find_wrong(store); !found) {
         return found;
     }
+    if (const auto found = find_wrong_places(store, "copies", copies); !found) {
+        return found;
+    }
     const auto is_bad = [&](const BlockCopy& copy) {
         return copy.group == group &&
                (copy.cells > store.shape.block_size || !holds(store, copy.source) || !holds(store, copy.destination));
@@ -128,6 +134,9 @@ payload_expected<void> swap_blocks(const CellStore& from, const CellStore& to,
     if (const auto found = find_wrong_pair(from, to); !found) {
         return found;
     }
+    if (const auto found = find_wrong_places(to, "pairs", pairs); !found) {
+        return found;
+    }
     if (!std::ranges::all_of(
             pairs, [&](const BlockPair& pair) { return holds(from, pair.source) && holds(to, pair.destination); })) {
         return refuse(PayloadFault::out_of_range, "pairs");
@@ -138,9 +147,24 @@ payload_expected<void> swap_blocks(const CellStore& from, const CellStore& to,
     return {};
 }
 
+payload_expected<void> find_wrong_fingerprints(const CellStore& store, std::span<const FilledBlock> blocks,
+                                               std::span<std::uint64_t> out) noexcept {
+    if (out.size() < blocks.size()) {
+        return refuse(PayloadFault::buffer_too_small, "out");
+    }
+    const ArgumentMemory fingerprints = memory_of("out", out);
+    return find_misaligned({memory_of("blocks", blocks), fingerprints}).and_then([&] {
+        const auto [k, v] = ranges_of(store);
+        return find_overlapping({fingerprints}, {k, v, range_of(blocks)});
+    });
+}
+
 payload_expected<void> fingerprint_blocks(const CellStore& store, std::span<const FilledBlock> blocks,
                                           std::span<std::uint64_t> out) noexcept {
     if (const auto found = find_wrong(store); !found) {
+        return found;
+    }
+    if (const auto found = find_wrong_fingerprints(store, blocks, out); !found) {
         return found;
     }
     const auto is_good = [&](const FilledBlock& filled) {
@@ -148,12 +172,6 @@ payload_expected<void> fingerprint_blocks(const CellStore& store, std::span<cons
     };
     if (!std::ranges::all_of(blocks, is_good)) {
         return refuse(PayloadFault::out_of_range, "blocks");
-    }
-    if (out.size() < blocks.size()) {
-        return refuse(PayloadFault::buffer_too_small, "out");
-    }
-    if (overlap(store, range_of(out)) || overlap(range_of(blocks), range_of(out))) {
-        return refuse(PayloadFault::overlapping, "out");
     }
     std::ranges::transform(blocks, out.begin(),
                            [&](const FilledBlock& filled) { return fingerprint_of(store, filled); });

@@ -12,8 +12,8 @@
 
 // Whole blocks, and their first cells. Everything is asked before anything is written, and nothing allocates.
 //
-// ERRORS of all: as find_wrong(CellStore); out_of_range (a block that the store does not have, the null block included;
-// more cells than a block has).
+// ERRORS of all: as find_wrong(CellStore); misaligned (the list of blocks), overlapping (it and what is written);
+// out_of_range (a block that the store does not have, the null block included; more cells than a block has).
 namespace kvpane {
 
 // Runs the copies of `group` in the order in which they were handed out; only their filled cells are touched.
@@ -51,8 +51,12 @@ struct FilledBlock {
 //     fingerprint = sum of scramble(word xor scramble(i)) modulo 2^64     (allocator/scramble.h)
 //
 // A sum, so that any number of threads may share it, and a block that gains a cell may add that cell's words.
-// ERRORS also buffer_too_small (out), overlapping (out). COST O(bytes).
+// ERRORS also buffer_too_small, misaligned, overlapping (out). COST O(bytes).
 payload_expected<void> fingerprint_blocks(const CellStore& store, std::span<const FilledBlock> blocks,
                                           std::span<std::uint64_t> out) noexcept;
+
+// What fingerprint_blocks() asks of a sound store, on the host and on a device, before it reads a list. COST O(1).
+payload_expected<void> find_wrong_fingerprints(const CellStore& store, std::span<const FilledBlock> blocks,
+                                               std::span<std::uint64_t> out) noexcept;
 
 }  // namespace kvpane

@@ -22,6 +22,10 @@ std::size_t blocks_of(const AttentionProblem& problem, Length cells) noexcept {
 
 payload_expected<void> find_wrong_sharing(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
     const auto wrong_sharing = wrong(PayloadFault::bad_shape, "shared");
+    if (const auto found = find_misaligned({memory_of("shared", shared.indptr), memory_of("shared", shared.lengths)});
+        !found) {
+        return found;
+    }
     if (problem.rule.window != 0) {
         return wrong(PayloadFault::bad_shape, "window");
     }
@@ -135,8 +139,8 @@ payload_expected<void> find_wrong_workspace(const AttentionProblem& problem, con
     }
     const MemoryRange memory = range_of(workspace);
     for (const MemoryRange& sharing : {range_of(shared.indptr), range_of(shared.lengths)}) {
-        for (const MemoryRange& output : outputs_of(problem, result)) {
-            if (overlap(sharing, output) || overlap(sharing, memory)) {
+        for (const ArgumentMemory& output : outputs_of(problem, result, rows_of(problem))) {
+            if (overlap(sharing, output.range) || overlap(sharing, memory)) {
                 return wrong(PayloadFault::overlapping, "shared");
             }
         }

@@ -68,6 +68,16 @@ private:
 
 }  // namespace
 
+payload_expected<void> find_wrong_answer(const CellStore& store, const CellRange& range, const CellRows& expected,
+                                         std::initializer_list<ArgumentMemory> outputs) noexcept {
+    const auto [k, v] = ranges_of(store);
+    const auto rows = memory_of(store.shape, static_cast<std::size_t>(range.count), expected);
+    return find_misaligned(outputs).and_then([&, inputs = std::array{k, v, range_of(range.table), rows[0].range,
+                                                                     rows[1].range}] {
+        return find_overlapping(outputs, inputs);
+    });
+}
+
 payload_expected<void> compare_cells(const CellStore& store, const CellRange& range, const CellRows& expected,
                                      std::optional<float> tolerance, CellMismatch* out) noexcept {
     if (const auto found = find_wrong(store, range, expected); !found) {
@@ -82,6 +92,9 @@ payload_expected<void> compare_cells(const CellStore& store, const CellRange& ra
     }
     if (out == nullptr) {
         return refuse(PayloadFault::bad_shape, "out");
+    }
+    if (const auto found = find_wrong_answer(store, range, expected, {memory_of("out", std::span(out, 1))}); !found) {
+        return found;
     }
     const BlockShape shape(store.shape.block_size);
     const std::int64_t head_bytes = std::int64_t{store.shape.head_dim} * bytes_of(expected.dtype);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 
 #include <kvpane/allocator/ids.h>
+#include <kvpane/attention/argument_memory.h>
 #include <kvpane/attention/cell_rows.h>
 #include <kvpane/attention/cell_store.h>
 #include <kvpane/attention/payload_error.h>
@@ -27,8 +29,14 @@ struct CellMismatch {
 
 // Compares the range, converted as gather_cells does, with rows [range.count, ...]; a position of none where all is
 // equal. Equal is: the same bits; with a tolerance also |found - expected| <= tolerance, and NaN of any kind.
-// ERRORS also out_of_range (a tolerance that is negative or not finite), bad_shape (no `out`). COST O(elements).
+// ERRORS also out_of_range (a tolerance that is negative or not finite), bad_shape (no `out`), misaligned, overlapping
+// (`out` and an input). COST O(elements).
 payload_expected<void> compare_cells(const CellStore& store, const CellRange& range, const CellRows& expected,
                                      std::optional<float> tolerance, CellMismatch* out) noexcept;
+
+// What compare_cells() asks of the memory of its answer, on the host and, with the scratch before it, on a device.
+// ERRORS misaligned, overlapping. REQUIRES nothing else is wrong.
+payload_expected<void> find_wrong_answer(const CellStore& store, const CellRange& range, const CellRows& expected,
+                                         std::initializer_list<ArgumentMemory> outputs) noexcept;
 
 }  // namespace kvpane

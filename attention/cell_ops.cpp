@@ -57,6 +57,9 @@ payload_expected<void> write_slots(const CellStore& store, std::span<const Slot>
     if (copy == nullptr) {
         return refuse(PayloadFault::unsupported_dtype, "rows");
     }
+    if (const auto found = find_wrong_places(store, "slots", slots); !found) {
+        return found;
+    }
     const BlockShape shape(store.shape.block_size);
     const auto is_bad = [&](Slot slot) {
         return slot != no_slot && (slot < 0 || !has_block(store.shape, shape.index(slot)));
@@ -82,6 +85,9 @@ payload_expected<void> gather_cells(const CellStore& store, const CellRange& ran
     if (const auto found = find_wrong(store, range, out); !found) {
         return found;
     }
+    if (const auto found = find_wrong_gather(store, range, out); !found) {
+        return found;
+    }
     const ElementCopy copy = copy_out_of_store(store.shape.dtype, out.dtype);
     if (copy == nullptr) {
         return refuse(PayloadFault::unsupported_dtype, "rows");
@@ -102,6 +108,9 @@ payload_expected<void> gather_cells(const CellStore& store, const CellRange& ran
 
 payload_expected<void> scatter_cells(const CellStore& store, const CellRange& range, const CellRows& rows) noexcept {
     if (const auto found = find_wrong(store, range, rows); !found) {
+        return found;
+    }
+    if (const auto found = find_wrong_places(store, "table", range.table); !found) {
         return found;
     }
     const ElementCopy copy = copy_into_store(rows.dtype, store.shape.dtype);

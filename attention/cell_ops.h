@@ -13,7 +13,8 @@
 // before anything is written, and nothing allocates.
 //
 // Rows have the store's dtype, and then the bits go as they are, or f32, f16 or bf16, and are converted
-// (element_copy.h). ERRORS of all: as the questions of cell_rows.h; unsupported_dtype (rows).
+// (element_copy.h). ERRORS of all: as the questions of cell_rows.h, those of memory included: the slots, or the table,
+// share none with what is written; unsupported_dtype (rows).
 namespace kvpane {
 
 // The row that nobody asked for: batches of a fixed size are padded with it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -54,8 +55,9 @@ inline MemoryRange range_of_part(const CellStore& store, const void* part) noexc
     return range_of(part, static_cast<std::size_t>(reach_of(store.shape, store.strides)) * bytes_of(store.shape.dtype));
 }
 
-inline bool overlap(const CellStore& store, const MemoryRange& other) noexcept {
-    return overlap(range_of_part(store, store.k), other) || overlap(range_of_part(store, store.v), other);
+// Of K, and of V.
+inline std::array<MemoryRange, 2> ranges_of(const CellStore& store) noexcept {
+    return {range_of_part(store, store.k), range_of_part(store, store.v)};
 }
 
 }  // namespace kvpane

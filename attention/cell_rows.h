@@ -2,11 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include <kvpane/allocator/ids.h>
+#include <kvpane/attention/argument_memory.h>
+#include <kvpane/attention/cell_pieces.h>
 #include <kvpane/attention/cell_store.h>
 #include <kvpane/attention/dtype.h>
 #include <kvpane/attention/payload_error.h>
@@ -39,9 +42,28 @@ struct CellRange {
 payload_expected<void> find_wrong(const CellStore& store, std::size_t n, const CellRows& rows) noexcept;
 payload_expected<void> find_wrong(const CellStore& store, std::size_t n, const CellRowsOut& rows) noexcept;
 
-// What is wrong with a range. ERRORS out_of_range (its positions; a block id that the store does not have),
-// buffer_too_small (the table ends before the positions do), hole (a position without block). COST O(blocks).
+// The memory of the rows of `n` cells, K and V. REQUIRES sizes within size_t.
+std::array<ArgumentMemory, 2> memory_of(const CellShape& shape, std::size_t n, const CellRows& rows) noexcept;
+
+// What is wrong with a range as far as it shows without reading its table. ERRORS out_of_range (its positions),
+// misaligned (the table), buffer_too_small (the table ends before the positions do). COST O(1). REQUIRES a block size.
+payload_expected<void> find_wrong_extent(const CellStore& store, const CellRange& range) noexcept;
+
+// What is wrong with a range. ERRORS also out_of_range (a block id that the store does not have), hole (a position
+// without block). COST O(blocks).
 payload_expected<void> find_wrong(const CellStore& store, const CellRange& range) noexcept;
+
+// What is wrong with the memory of `places`: slots, ids or a table that say which cells of `written` are written.
+// ERRORS misaligned, overlapping (the store). REQUIRES find_wrong(written) finds nothing.
+template <class T>
+payload_expected<void> find_wrong_places(const CellStore& written, const char* where, std::span<T> places) noexcept {
+    const ArgumentMemory memory = memory_of(where, places);
+    return find_misaligned({memory}).and_then([&] { return find_overlapping({memory}, ranges_of(written)); });
+}
+
+// What is wrong between the table of a gather and the rows that it writes. ERRORS overlapping.
+payload_expected<void> find_wrong_gather(const CellStore& store, const CellRange& range,
+                                         const CellRowsOut& out) noexcept;
 
 // All that is asked of a store, a range and its rows, the dtype's way apart. ERRORS also as find_wrong(CellStore).
 template <class Rows>

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <kvpane/attention/memory_range.h>
+
 namespace kvpane {
 
 namespace {
@@ -14,6 +16,11 @@ std::size_t slots_in(const HostCells& cells) noexcept { return cells.memory.size
 
 bool holds_block(const HostCells& cells, BlockId block) noexcept {
     return slots_in(cells) / cells.block_size > to_index(block);
+}
+
+template <class T>
+bool shares_memory(const HostCells& cells, std::span<T> other) noexcept {
+    return overlap(range_of(cells.memory), range_of(other));
 }
 
 std::byte* cell(const HostCells& cells, std::size_t slot) noexcept {
@@ -27,7 +34,7 @@ expected<void> run_copies(const HostCells& cells, GroupId group, std::span<const
         return copy.group == group && (copy.cells > cells.block_size || !holds_block(cells, copy.source) ||
                                        !holds_block(cells, copy.destination));
     };
-    if (!is_sound(cells) || std::ranges::any_of(copies, is_bad)) {
+    if (!is_sound(cells) || shares_memory(cells, copies) || std::ranges::any_of(copies, is_bad)) {
         return unexpected(Error::invalid_argument);
     }
     for (const BlockCopy& copy : copies) {
@@ -41,7 +48,8 @@ expected<void> run_copies(const HostCells& cells, GroupId group, std::span<const
 }
 
 expected<void> write_cells(const HostCells& cells, std::span<const Slot> slots, std::span<const std::byte> data) {
-    if (!is_sound(cells) || data.size() != slots.size() * cells.cell_bytes) {
+    if (!is_sound(cells) || data.size() != slots.size() * cells.cell_bytes || shares_memory(cells, slots) ||
+        shares_memory(cells, data)) {
         return unexpected(Error::invalid_argument);
     }
     const auto most = static_cast<Slot>(slots_in(cells));
@@ -56,7 +64,7 @@ expected<void> write_cells(const HostCells& cells, std::span<const Slot> slots, 
 }
 
 expected<void> gather_cells(const HostCells& cells, const TableView& table, Length first, std::span<std::byte> out) {
-    if (!is_sound(cells) || first < 0 || out.size() % cells.cell_bytes != 0) {
+    if (!is_sound(cells) || first < 0 || out.size() % cells.cell_bytes != 0 || shares_memory(cells, out)) {
         return unexpected(Error::invalid_argument);
     }
     const auto begin = static_cast<std::size_t>(first);

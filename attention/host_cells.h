@@ -20,15 +20,17 @@ struct HostCells {
 
 // Runs the copies of `group` in the order in which they were handed out; only their filled cells are touched.
 // COST O(bytes copied).
-// ERRORS invalid_argument (a size of 0, memory too small for a block, more cells than a block has): nothing is copied.
+// ERRORS invalid_argument (a size of 0, memory too small for a block, more cells than a block has, copies that lie in
+// the memory): nothing is copied.
 expected<void> run_copies(const HostCells& cells, GroupId group, std::span<const BlockCopy> copies);
 
 // Writes data [slots.size(), cell_bytes] to the slots, as handed out by reserve().
-// ERRORS invalid_argument (sizes that do not match, a slot outside the memory): nothing is written.
+// ERRORS invalid_argument (sizes that do not match, a slot outside the memory, slots or data that lie in the memory):
+// nothing is written.
 expected<void> write_cells(const HostCells& cells, std::span<const Slot> slots, std::span<const std::byte> data);
 
 // Reads the cells of positions [first, first + out.size() / cell_bytes) through a block table.
-// ERRORS invalid_argument (sizes, or a position that has no block): nothing is read.
+// ERRORS invalid_argument (sizes, a position that has no block, an output that lies in the memory): nothing is read.
 expected<void> gather_cells(const HostCells& cells, const TableView& table, Length first, std::span<std::byte> out);
 
 }  // namespace kvpane

@@ -31,16 +31,12 @@ payload_expected<void> find_wrong_options(const HostOptions& options) noexcept {
 
 payload_expected<void> find_wrong_memory(std::span<std::byte> workspace, const AttentionProblem& problem,
                                          const AttentionResult& result) noexcept {
-    const MemoryRange memory = range_of(workspace);
-    if (memory.begin % workspace_alignment != 0) {
-        return wrong(PayloadFault::misaligned, "workspace");
-    }
-    const auto is_shared = [&](const MemoryRange& other) { return overlap(memory, other); };
-    if (std::ranges::any_of(inputs_of(problem), is_shared) ||
-        std::ranges::any_of(outputs_of(problem, result), is_shared)) {
-        return wrong(PayloadFault::overlapping, "workspace");
-    }
-    return {};
+    const std::size_t rows = rows_of(problem);
+    const auto outputs = outputs_of(problem, result, rows);
+    const ArgumentMemory memory{"workspace", range_of(workspace), workspace_alignment};
+    return find_misaligned({memory}).and_then([&] {
+        return find_overlapping({outputs[0], outputs[1], memory}, inputs_of(problem, rows));
+    });
 }
 
 RowTiles row_tiles(const AttentionProblem& problem) noexcept {

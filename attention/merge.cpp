@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include <kvpane/attention/argument_memory.h>
 #include <kvpane/attention/elements.h>
-#include <kvpane/attention/memory_range.h>
 
 namespace kvpane {
 
@@ -17,66 +17,6 @@ constexpr float nothing = -std::numeric_limits<float>::infinity();
 
 tl::unexpected<PayloadError> wrong(PayloadFault fault, const char* where) noexcept {
     return tl::unexpected(PayloadError{fault, where});
-}
-
-payload_expected<void> find_wrong(const AttentionParts& parts, const AttentionResult& result) noexcept {
-    if (parts.query_heads == 0) {
-        return wrong(PayloadFault::bad_shape, "query_heads");
-    }
-    if (parts.head_dim == 0) {
-        return wrong(PayloadFault::bad_shape, "head_dim");
-    }
-    if (!parts.sink_logits.empty() && parts.sink_logits.size() != parts.query_heads) {
-        return wrong(PayloadFault::bad_shape, "sink_logits");
-    }
-    if (bytes_of(result.out.dtype) < 2) {
-        return wrong(PayloadFault::unsupported_dtype, "out");
-    }
-    std::size_t states = 0;
-    std::size_t all_states = 0;
-    std::size_t elements = 0;
-    std::size_t all_elements = 0;
-    std::size_t bytes = 0;
-    if (__builtin_mul_overflow(parts.rows, parts.query_heads, &states) ||
-        __builtin_mul_overflow(states, parts.head_dim, &elements) ||
-        __builtin_mul_overflow(states, parts.parts, &all_states) ||
-        __builtin_mul_overflow(elements, parts.parts, &all_elements) ||
-        __builtin_mul_overflow(std::max(elements, all_elements), sizeof(float), &bytes)) {
-        return wrong(PayloadFault::bad_shape, "rows");
-    }
-    if (states > 0 && result.out.data == nullptr) {
-        return wrong(PayloadFault::bad_shape, "out");
-    }
-    if (parts.out.size() < all_elements) {
-        return wrong(PayloadFault::buffer_too_small, "parts.out");
-    }
-    if (parts.lse.size() < all_states) {
-        return wrong(PayloadFault::buffer_too_small, "parts.lse");
-    }
-    if (!result.lse.empty() && result.lse.size() < states) {
-        return wrong(PayloadFault::buffer_too_small, "lse");
-    }
-
-    const MemoryRange out = range_of(result.out.data, elements * bytes_of(result.out.dtype));
-    const MemoryRange lse = range_of(result.lse);
-    if (out.begin % bytes_of(result.out.dtype) != 0) {
-        return wrong(PayloadFault::misaligned, "out");
-    }
-    if (lse.begin % alignof(float) != 0) {
-        return wrong(PayloadFault::misaligned, "lse");
-    }
-    for (const MemoryRange& input : {range_of(parts.out), range_of(parts.lse), range_of(parts.sink_logits)}) {
-        if (overlap(out, input)) {
-            return wrong(PayloadFault::overlapping, "out");
-        }
-        if (overlap(lse, input)) {
-            return wrong(PayloadFault::overlapping, "lse");
-        }
-    }
-    if (overlap(out, lse)) {
-        return wrong(PayloadFault::overlapping, "lse");
-    }
-    return {};
 }
 
 // One row of one head.
@@ -119,6 +59,55 @@ void merge_state(const AttentionParts& parts, const AttentionResult& result, std
 }
 
 }  // namespace
+
+payload_expected<void> find_wrong(const AttentionParts& parts, const AttentionResult& result) noexcept {
+    if (parts.query_heads == 0) {
+        return wrong(PayloadFault::bad_shape, "query_heads");
+    }
+    if (parts.head_dim == 0) {
+        return wrong(PayloadFault::bad_shape, "head_dim");
+    }
+    if (!parts.sink_logits.empty() && parts.sink_logits.size() != parts.query_heads) {
+        return wrong(PayloadFault::bad_shape, "sink_logits");
+    }
+    if (bytes_of(result.out.dtype) < 2) {
+        return wrong(PayloadFault::unsupported_dtype, "out");
+    }
+    std::size_t states = 0;
+    std::size_t all_states = 0;
+    std::size_t elements = 0;
+    std::size_t all_elements = 0;
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(parts.rows, parts.query_heads, &states) ||
+        __builtin_mul_overflow(states, parts.head_dim, &elements) ||
+        __builtin_mul_overflow(states, parts.parts, &all_states) ||
+        __builtin_mul_overflow(elements, parts.parts, &all_elements) ||
+        __builtin_mul_overflow(std::max(elements, all_elements), sizeof(float), &bytes)) {
+        return wrong(PayloadFault::bad_shape, "rows");
+    }
+    if (states > 0 && result.out.data == nullptr) {
+        return wrong(PayloadFault::bad_shape, "out");
+    }
+    if (parts.out.size() < all_elements) {
+        return wrong(PayloadFault::buffer_too_small, "parts.out");
+    }
+    if (parts.lse.size() < all_states) {
+        return wrong(PayloadFault::buffer_too_small, "parts.lse");
+    }
+    if (!result.lse.empty() && result.lse.size() < states) {
+        return wrong(PayloadFault::buffer_too_small, "lse");
+    }
+
+    const std::size_t element = bytes_of(result.out.dtype);
+    const ArgumentMemory out{"out", range_of(result.out.data, elements * element), element};
+    const ArgumentMemory lse = memory_of("lse", result.lse);
+    return find_misaligned({memory_of("parts.out", parts.out), memory_of("parts.lse", parts.lse),
+                            memory_of("sink_logits", parts.sink_logits), out, lse})
+        .and_then([&] {
+            return find_overlapping({out, lse},
+                                    {range_of(parts.out), range_of(parts.lse), range_of(parts.sink_logits)});
+        });
+}
 
 payload_expected<void> merge_parts(const AttentionParts& parts, const AttentionResult& result) noexcept {
     return find_wrong(parts, result).map([&] {

@@ -28,4 +28,7 @@ struct AttentionParts {
 // other): nothing is written.
 payload_expected<void> merge_parts(const AttentionParts& parts, const AttentionResult& result) noexcept;
 
+// What merge_parts() asks, on the host and on a device: it reads no array. COST O(1).
+payload_expected<void> find_wrong(const AttentionParts& parts, const AttentionResult& result) noexcept;
+
 }  // namespace kvpane

@@ -5,18 +5,12 @@
 #include <array>
 #include <limits>
 
-#include <kvpane/attention/memory_range.h>
 #include <kvpane/attention/seen_positions.h>
 #include <kvpane/blocktable/block_shape.h>
 
 namespace kvpane {
 
 namespace {
-
-template <class... Inputs>
-bool overlaps_any(MemoryRange out, Inputs... inputs) noexcept {
-    return (overlap(out, range_of(inputs)) || ...);
-}
 
 Length queries_of(const SeenRule& rule, std::span<const Length> lengths, std::size_t i) noexcept {
     return rule.queries.empty() ? std::min<Length>(1, lengths[i]) : rule.queries[i];
@@ -34,18 +28,6 @@ payload_expected<void> find_wrong_ids(std::span<const std::int32_t> ids) noexcep
     return {};
 }
 
-// Whether there are `n_seqs` rows.
-payload_expected<void> find_wrong(const PaddedTables& tables, std::size_t n_seqs) noexcept {
-    if (tables.block_size == 0) {
-        return refuse(PayloadFault::bad_shape, "block_size");
-    }
-    // Division, since a caller's width times n_seqs may overflow.
-    if (n_seqs > 0 && tables.ids.size() / n_seqs < tables.width) {
-        return refuse(PayloadFault::bad_shape, "tables");
-    }
-    return {};
-}
-
 // The entries of a row that are seen. REQUIRES that the row has them.
 std::array<std::span<const std::int32_t>, 2> parts_of_row(const PaddedTables& tables, std::size_t i,
                                                           const SeenBlocks& seen) noexcept {
@@ -53,21 +35,9 @@ std::array<std::span<const std::int32_t>, 2> parts_of_row(const PaddedTables& ta
     return {row.first(static_cast<std::size_t>(seen.sinks)), row.subspan(static_cast<std::size_t>(seen.run))};
 }
 
-// The entries of all sequences.
+// The entries of all sequences. REQUIRES find_wrong() finds nothing in what is asked before arrays are read.
 payload_expected<std::int64_t> count_entries(const PaddedTables& tables, std::span<const Length> lengths,
                                              const SeenRule& rule) noexcept {
-    if (const auto found = find_wrong(tables, lengths.size()); !found) {
-        return tl::unexpected(found.error());
-    }
-    if (!rule.queries.empty() && rule.queries.size() != lengths.size()) {
-        return refuse(PayloadFault::bad_shape, "queries");
-    }
-    if (rule.window < 0) {
-        return refuse(PayloadFault::out_of_range, "window");
-    }
-    if (rule.sinks < 0) {
-        return refuse(PayloadFault::out_of_range, "sinks");
-    }
     const BlockShape shape(tables.block_size);
     std::int64_t entries = 0;
     for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -125,29 +95,17 @@ payload_expected<SeenBlocks> read_row(const CsrTables& csr, std::size_t i, std::
 
 payload_expected<std::int64_t> tables_to_csr(const PaddedTables& tables, std::span<const Length> lengths,
                                              const SeenRule& rule, const CsrArrays& out) noexcept {
+    if (const auto found = find_wrong(tables, lengths, rule, out); !found) {
+        return tl::unexpected(found.error());
+    }
     const auto entries = count_entries(tables, lengths, rule);
     if (!entries) {
         return entries;
     }
-    const std::size_t n = lengths.size();
-    if (out.indptr.size() < n + 1) {
-        return refuse(PayloadFault::buffer_too_small, "indptr");
-    }
     if (out.indices.size() < static_cast<std::size_t>(*entries)) {
         return refuse(PayloadFault::buffer_too_small, "indices");
     }
-    if (out.last_page_len.size() < n) {
-        return refuse(PayloadFault::buffer_too_small, "last_page_len");
-    }
-    if (out.first_position.size() < n) {
-        return refuse(PayloadFault::buffer_too_small, "first_position");
-    }
-    for (const MemoryRange range :
-         {range_of(out.indptr), range_of(out.indices), range_of(out.last_page_len), range_of(out.first_position)}) {
-        if (overlaps_any(range, tables.ids, lengths, rule.queries)) {
-            return refuse(PayloadFault::overlapping, "out");
-        }
-    }
+    const std::size_t n = lengths.size();
     const BlockShape shape(tables.block_size);
     auto index = out.indices.begin();
     out.indptr[0] = 0;
@@ -161,29 +119,6 @@ payload_expected<std::int64_t> tables_to_csr(const PaddedTables& tables, std::sp
         out.first_position[i] = shape.begin(seen.run);
     }
     return entries;
-}
-
-payload_expected<void> find_wrong(const CsrTables& csr, std::size_t width, std::span<std::int32_t> out) noexcept {
-    if (csr.block_size == 0) {
-        return refuse(PayloadFault::bad_shape, "block_size");
-    }
-    if (csr.indptr.empty()) {
-        return refuse(PayloadFault::bad_shape, "indptr");
-    }
-    const std::size_t n = csr.indptr.size() - 1;
-    if (csr.first_position.size() < n) {
-        return refuse(PayloadFault::bad_shape, "first_position");
-    }
-    if (csr.sinks < 0) {
-        return refuse(PayloadFault::out_of_range, "sinks");
-    }
-    if (n > 0 && out.size() / n < width) {
-        return refuse(PayloadFault::buffer_too_small, "out");
-    }
-    if (overlaps_any(range_of(out), csr.indptr, csr.indices, csr.first_position)) {
-        return refuse(PayloadFault::overlapping, "out");
-    }
-    return {};
 }
 
 payload_expected<void> csr_to_tables(const CsrTables& csr, std::size_t width, std::span<std::int32_t> out) noexcept {
@@ -209,16 +144,10 @@ payload_expected<void> csr_to_tables(const CsrTables& csr, std::size_t width, st
 
 payload_expected<void> slots_of_positions(const PaddedTables& tables, std::span<const std::int32_t> indptr,
                                           std::span<const Length> positions, std::span<Slot> out) noexcept {
-    const std::size_t n = indptr.empty() ? positions.size() : indptr.size() - 1;
-    if (const auto found = find_wrong(tables, n); !found) {
+    if (const auto found = find_wrong(tables, indptr, positions, out); !found) {
         return found;
     }
-    if (out.size() < positions.size()) {
-        return refuse(PayloadFault::buffer_too_small, "out");
-    }
-    if (overlaps_any(range_of(out), tables.ids, indptr, positions)) {
-        return refuse(PayloadFault::overlapping, "out");
-    }
+    const std::size_t n = indptr.empty() ? positions.size() : indptr.size() - 1;
     if (!indptr.empty() && (indptr.front() != 0 || !std::ranges::is_sorted(indptr) ||
                             static_cast<std::size_t>(indptr.back()) != positions.size())) {
         return refuse(PayloadFault::bad_shape, "indptr");

@@ -16,7 +16,8 @@
 //
 // ERRORS of all: bad_shape (a block size of 0, spans that do not fit each other), out_of_range (a negative id,
 // position, length or count), hole (a block that is needed and is not there), buffer_too_small (tables: a row that ends
-// before its sequence does; an output), overlapping (an output and an input).
+// before its sequence does; an output), misaligned (an array that does not start at a multiple of its element),
+// overlapping (an output and an input, or another output). What shows without reading an array is found first.
 namespace kvpane {
 
 // [n_seqs, width] block ids by logical block, 0 for holes and behind the end, as export_padded() gives them.
@@ -42,6 +43,11 @@ struct SeenRule {
 payload_expected<std::int64_t> tables_to_csr(const PaddedTables& tables, std::span<const Length> lengths,
                                              const SeenRule& rule, const CsrArrays& out) noexcept;
 
+// What tables_to_csr() asks, on the host and on a device, before it reads an array: all sizes but that of `indices`.
+// COST O(1).
+payload_expected<void> find_wrong(const PaddedTables& tables, std::span<const Length> lengths, const SeenRule& rule,
+                                  const CsrArrays& out) noexcept;
+
 // What tables_to_csr() and export_csr() wrote; last_page_len is not needed.
 struct CsrTables {
     std::span<const std::int32_t> indptr;          // [n_seqs + 1]
@@ -61,5 +67,9 @@ payload_expected<void> csr_to_tables(const CsrTables& csr, std::size_t width, st
 // without indptr [n_seqs + 1] each sequence has one. COST O(positions).
 payload_expected<void> slots_of_positions(const PaddedTables& tables, std::span<const std::int32_t> indptr,
                                           std::span<const Length> positions, std::span<Slot> out) noexcept;
+
+// What slots_of_positions() asks, on the host and on a device, before it reads an array. COST O(1).
+payload_expected<void> find_wrong(const PaddedTables& tables, std::span<const std::int32_t> indptr,
+                                  std::span<const Length> positions, std::span<Slot> out) noexcept;
 
 }  // namespace kvpane

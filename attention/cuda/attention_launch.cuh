@@ -139,11 +139,11 @@ payload_expected<void> run_find_wrong_entry(Launch& launch, const AttentionProbl
                                             WrongEntry* out) {
     const FindWrongArgs args{
         .problem = kernel_problem(problem), .least = reinterpret_cast<unsigned long long*>(scratch), .out = out};
-    const std::size_t questions = problem.lengths.size() * (problem.width + 1);
     return launch.fill(scratch, 0xff, sizeof *scratch)
         .and_then([&] {
             return launch(find_wrong_entries,
-                          LaunchShape{{blocks_for(questions, find_wrong_threads)}, find_wrong_threads}, args);
+                          LaunchShape{{blocks_for(questions_of(args.problem), find_wrong_threads)}, find_wrong_threads},
+                          args);
         })
         .and_then([&] {
             return launch(describe_wrong_entry, LaunchShape{{1}, 1}, args);

@@ -64,11 +64,11 @@ private:
     CellStore store_;
 };
 
-// Queued on the stream; REQUIRES that the host's memory stays until then. ERRORS also bad_shape (sizes that differ).
+// Queued on the stream; REQUIRES that the host's memory stays until then. ERRORS also bad_shape (sizes that differ),
+// overlapping (`to` and `from`).
 payload_expected<void> copy_to_device(std::span<std::byte> to, std::span<const std::byte> from, void* stream) noexcept;
 payload_expected<void> copy_from_device(std::span<std::byte> to, std::span<const std::byte> from,
                                         void* stream) noexcept;
-
 payload_expected<void> copy_within_device(std::span<std::byte> to, std::span<const std::byte> from,
                                           void* stream) noexcept;
 

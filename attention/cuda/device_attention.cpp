@@ -7,7 +7,7 @@
 
 #include <kvpane/attention/cuda/on_device.h>
 #include <kvpane/attention/cuda/piece_layout.h>
-#include <kvpane/attention/memory_range.h>
+#include <kvpane/attention/problem_memory.h>
 
 namespace kvpane {
 
@@ -17,10 +17,7 @@ using Found = payload_expected<void>;
 
 constexpr std::size_t largest_grid_x = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t largest_grid_y = 65535;
-
-bool is_aligned(const void* address, std::size_t alignment) noexcept {
-    return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
-}
+constexpr std::size_t most_parts = std::numeric_limits<std::uint32_t>::max();
 
 Found find_wrong_sizes(const AttentionProblem& problem) noexcept {
     const std::size_t n_seqs = problem.lengths.size();
@@ -87,60 +84,20 @@ Found find_wrong_rule(const AttentionProblem& problem) noexcept {
     return {};
 }
 
-Found find_wrong_outputs(const AttentionResult& result, std::size_t states, std::uint32_t head_dim) noexcept {
-    if (bytes_of(result.out.dtype) < 2) {
-        return refuse(PayloadFault::unsupported_dtype, "out");
-    }
-    std::size_t elements = 0;
-    if (__builtin_mul_overflow(states, sizeof(float) * head_dim, &elements)) {
-        return refuse(PayloadFault::bad_shape, "rows");
-    }
-    if (states > 0 && result.out.data == nullptr) {
-        return refuse(PayloadFault::bad_shape, "out");
-    }
-    if (!result.lse.empty() && result.lse.size() < states) {
-        return refuse(PayloadFault::buffer_too_small, "lse");
-    }
-    if (!is_aligned(result.out.data, bytes_of(result.out.dtype))) {
-        return refuse(PayloadFault::misaligned, "out");
-    }
-    if (!is_aligned(result.lse.data(), alignof(float))) {
-        return refuse(PayloadFault::misaligned, "lse");
-    }
-    return {};
-}
-
-Found find_wrong_memory(const AttentionProblem& problem, const DeviceBounds& bounds, std::span<std::byte> workspace,
-                        const AttentionResult& result) noexcept {
-    const std::size_t states = bounds.rows * problem.query_heads;
-    const std::uint32_t head_dim = problem.cells.shape.head_dim;
-    if (bytes_of(problem.queries.dtype) < 2) {
-        return refuse(PayloadFault::unsupported_dtype, "queries");
-    }
-    if (states > 0 && problem.queries.data == nullptr) {
-        return refuse(PayloadFault::bad_shape, "queries");
-    }
-    if (!is_aligned(problem.queries.data, bytes_of(problem.queries.dtype))) {
-        return refuse(PayloadFault::misaligned, "queries");
-    }
-    if (!is_aligned(workspace.data(), alignof(float))) {
-        return refuse(PayloadFault::misaligned, "workspace");
-    }
-    const MemoryRange out = range_of(result.out.data, states * head_dim * bytes_of(result.out.dtype));
-    const MemoryRange lse = range_of(result.lse);
-    const MemoryRange scratch = range_of(workspace);
-    for (const MemoryRange& input :
-         {range_of(problem.queries.data, states * head_dim * bytes_of(problem.queries.dtype)), range_of(problem.tables),
-          range_of(problem.lengths), range_of(problem.query_indptr), range_of(problem.begin), range_of(problem.end),
-          range_of(problem.rule.sink_logits), scratch}) {
-        if (overlap(out, input)) {
-            return refuse(PayloadFault::overlapping, "out");
-        }
-        if (overlap(lse, input)) {
-            return refuse(PayloadFault::overlapping, "lse");
-        }
-    }
-    return overlap(out, lse) ? refuse(PayloadFault::overlapping, "lse") : Found{};
+// As on the host, a workspace of floats apart.
+Found find_wrong_workspace(const AttentionProblem& problem, const DeviceBounds& bounds, std::span<std::byte> workspace,
+                           const AttentionResult& result) noexcept {
+    const auto outputs = outputs_of(problem, result, bounds.rows);
+    const ArgumentMemory memory{"workspace", range_of(workspace), alignof(float)};
+    return find_misaligned({memory})
+        .and_then([&] {
+            return find_overlapping({outputs[0], outputs[1], memory}, inputs_of(problem, bounds.rows));
+        })
+        .and_then([&]() -> Found {
+            return workspace.size() < device_workspace_bytes(problem, bounds)
+                       ? refuse(PayloadFault::workspace_too_small, "workspace")
+                       : Found{};
+        });
 }
 
 }  // namespace
@@ -176,23 +133,19 @@ payload_expected<void> device_attention(const AttentionProblem& problem, const D
                                         std::span<std::byte> workspace, const AttentionResult& result,
                                         void* stream) noexcept {
     return find_wrong_on_device(problem.cells)
+        .and_then([&] { return find_misaligned_arrays(problem); })
         .and_then([&] { return find_wrong_sizes(problem); })
         .and_then([&] { return find_wrong_bounds(problem, bounds); })
         .and_then([&] { return find_wrong_rule(problem); })
-        .and_then(
-            [&] { return find_wrong_outputs(result, bounds.rows * problem.query_heads, problem.cells.shape.head_dim); })
-        .and_then([&] { return find_wrong_memory(problem, bounds, workspace, result); })
-        .and_then([&]() -> Found {
-            if (workspace.size() < device_workspace_bytes(problem, bounds)) {
-                return refuse(PayloadFault::workspace_too_small, "workspace");
-            }
-            return on_device::attention(problem, bounds, workspace, result, stream);
-        });
+        .and_then([&] { return find_wrong_rows(problem, result, bounds.rows); })
+        .and_then([&] { return find_wrong_workspace(problem, bounds, workspace, result); })
+        .and_then([&] { return on_device::attention(problem, bounds, workspace, result, stream); });
 }
 
 payload_expected<void> device_find_wrong_entry(const AttentionProblem& problem, std::uint64_t* scratch, WrongEntry* out,
                                                void* stream) noexcept {
     return find_wrong_on_device(problem.cells)
+        .and_then([&] { return find_misaligned_arrays(problem); })
         .and_then([&] { return find_wrong_sizes(problem); })
         .and_then([&] { return find_wrong_rule(problem); })
         .and_then([&]() -> Found {
@@ -205,47 +158,20 @@ payload_expected<void> device_find_wrong_entry(const AttentionProblem& problem, 
             if (out == nullptr) {
                 return refuse(PayloadFault::bad_shape, "out");
             }
-            return on_device::find_wrong_entry(problem, scratch, out, stream);
-        });
+            const ArgumentMemory scratch_memory = memory_of("scratch", std::span(scratch, 1));
+            const ArgumentMemory out_memory = memory_of("out", std::span(out, 1));
+            return find_misaligned({scratch_memory, out_memory}).and_then([&] {
+                return find_overlapping({scratch_memory, out_memory}, inputs_of(problem, 0));  // queries are not read
+            });
+        })
+        .and_then([&] { return on_device::find_wrong_entry(problem, scratch, out, stream); });
 }
 
 payload_expected<void> device_merge_parts(const AttentionParts& parts, const AttentionResult& result,
                                           void* stream) noexcept {
-    std::size_t states = 0;
-    std::size_t all_states = 0;
-    std::size_t all_elements = 0;
-    if (__builtin_mul_overflow(parts.rows, parts.query_heads, &states) ||
-        __builtin_mul_overflow(states, parts.parts, &all_states) ||
-        __builtin_mul_overflow(all_states, parts.head_dim, &all_elements)) {
-        return refuse(PayloadFault::bad_shape, "rows");
-    }
-    if (parts.query_heads == 0) {
-        return refuse(PayloadFault::bad_shape, "query_heads");
-    }
-    if (parts.head_dim == 0) {
-        return refuse(PayloadFault::bad_shape, "head_dim");
-    }
-    if (!parts.sink_logits.empty() && parts.sink_logits.size() != parts.query_heads) {
-        return refuse(PayloadFault::bad_shape, "sink_logits");
-    }
-    if (parts.out.size() < all_elements) {
-        return refuse(PayloadFault::buffer_too_small, "parts.out");
-    }
-    if (parts.lse.size() < all_states) {
-        return refuse(PayloadFault::buffer_too_small, "parts.lse");
-    }
-    return find_wrong_outputs(result, states, parts.head_dim).and_then([&]() -> Found {
-        const MemoryRange out = range_of(result.out.data, states * parts.head_dim * bytes_of(result.out.dtype));
-        for (const MemoryRange& input : {range_of(parts.out), range_of(parts.lse), range_of(parts.sink_logits)}) {
-            if (overlap(out, input)) {
-                return refuse(PayloadFault::overlapping, "out");
-            }
-            if (overlap(range_of(result.lse), input)) {
-                return refuse(PayloadFault::overlapping, "lse");
-            }
-        }
-        if (overlap(out, range_of(result.lse))) {
-            return refuse(PayloadFault::overlapping, "lse");
+    return find_wrong(parts, result).and_then([&]() -> Found {
+        if (parts.parts > most_parts) {
+            return refuse(PayloadFault::bad_shape, "parts");
         }
         return on_device::merge_parts(parts, result, stream);
     });

@@ -47,29 +47,33 @@ payload_expected<void> device_attention(const AttentionProblem& problem, const D
                                         std::span<std::byte> workspace, const AttentionResult& result,
                                         void* stream) noexcept;
 
-// The first thing that find_wrong() of attention.h would refuse in the lengths, the query_indptr or the tables of a
-// problem, by sequence and then by entry.
+// The first thing that find_wrong() of attention.h would refuse in the arrays of a problem: among the sink logits, then
+// by sequence in the lengths and the query_indptr, and there by entry of the tables.
 struct WrongEntry {
-    static constexpr std::int64_t none = -1;
+    enum class Kind : std::uint8_t {
+        none,         // all is well
+        sink_logit,   // out_of_range: NaN or +inf
+        sequence,     // bad_shape: a length below 0 or above longest_sequence, more rows than cells, a query_indptr that
+                      // falls or does not start at 0; buffer_too_small: a row that ends before a position that is seen
+        table_entry,  // hole; out_of_range: a block that the store lacks
+    };
 
-    std::int64_t sequence = none;
-    std::int64_t entry = none;  // of the sequence's row in the tables; of hole and out_of_range
-    std::int32_t block = 0;     // what stands there
-    // bad_shape: a length below 0 or above longest_sequence, more rows than cells, a query_indptr that falls or does not
-    // start at 0; buffer_too_small: a row that ends before a position that is seen; hole; out_of_range: a block that the
-    // store lacks.
+    Kind kind = Kind::none;
     PayloadFault fault = PayloadFault::bad_shape;
+    std::int32_t block = 0;   // what stands in a table_entry
+    std::int64_t index = -1;  // the query head of a sink_logit, else the sequence
+    std::int64_t entry = -1;  // of the sequence's row in the tables
 
     friend bool operator==(const WrongEntry&, const WrongEntry&) = default;
 };
 
-// Looks for it, and writes a sequence of none where all is well: for debugging, and where tables come from elsewhere.
-// `scratch`: 8 bytes for the kernels; it and `out` are device memory. ERRORS as device_attention() as far as they concern
-// cells, rule and spans; bad_shape (no scratch, no `out`). COST a thread for each entry.
+// Looks for it. `scratch`: 8 bytes for the kernels; it and `out` are device memory of their own. For debugging, and where
+// tables come from elsewhere. ERRORS as device_attention() as far as they concern cells, rule and spans; bad_shape (no
+// scratch, no `out`), misaligned, overlapping (either and an array of the problem). COST a thread for each entry.
 payload_expected<void> device_find_wrong_entry(const AttentionProblem& problem, std::uint64_t* scratch, WrongEntry* out,
                                                void* stream) noexcept;
 
-// merge_parts() of merge.h. ERRORS as there.
+// merge_parts() of merge.h. ERRORS as there; bad_shape (more parts than 32 bits count).
 payload_expected<void> device_merge_parts(const AttentionParts& parts, const AttentionResult& result,
                                           void* stream) noexcept;
 

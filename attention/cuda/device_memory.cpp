@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kvpane/attention/cuda/copy_question.h>
 #include <kvpane/attention/cuda/cuda_status.h>
 #include <kvpane/attention/cuda/device.h>
 
@@ -10,10 +11,10 @@ cudaStream_t stream_of(void* stream) noexcept { return static_cast<cudaStream_t>
 
 payload_expected<void> copy(std::span<std::byte> to, std::span<const std::byte> from, cudaMemcpyKind kind,
                             void* stream) noexcept {
-    if (to.size() != from.size()) {
-        return refuse(PayloadFault::bad_shape, "to");
-    }
-    return status_of(cudaMemcpyAsync(to.data(), from.data(), to.size(), kind, stream_of(stream)), "cudaMemcpyAsync");
+    return find_wrong_copy(to, from).and_then([&] {
+        return status_of(cudaMemcpyAsync(to.data(), from.data(), to.size(), kind, stream_of(stream)),
+                         "cudaMemcpyAsync");
+    });
 }
 
 }  // namespace

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include <kvpane/attention/cell_pieces.h>
+#include <kvpane/attention/argument_memory.h>
 #include <kvpane/attention/cuda/on_device.h>
 #include <kvpane/attention/cuda/piece_layout.h>
 #include <kvpane/attention/element_copy.h>
-#include <kvpane/attention/memory_range.h>
 
 namespace kvpane {
 
@@ -28,59 +27,40 @@ Found find_wrong_rows(const CellStore& store, std::size_t n, const Rows& rows, E
         });
 }
 
-// As far as it shows without reading the table.
-Found find_wrong_range(const CellStore& store, const CellRange& range) noexcept {
-    if (range.first < 0 || range.count < 0 || range.first > std::numeric_limits<Length>::max() - range.count) {
-        return refuse(PayloadFault::out_of_range, "range");
-    }
-    const BlockShape shape(store.shape.block_size);
-    const bool is_long_enough =
-        range.count == 0 || static_cast<std::size_t>(shape.blocks_for(range.first + range.count)) <= range.table.size();
-    return is_long_enough ? Found{} : refuse(PayloadFault::buffer_too_small, "table");
-}
-
 Found find_wrong_count(std::size_t n, const char* where) noexcept {
     return n <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())
                ? Found{}
                : refuse(PayloadFault::bad_shape, where);
 }
 
-Found find_wrong_tables(const PaddedTables& tables, std::size_t n_seqs) noexcept {
-    if (tables.block_size == 0) {
-        return refuse(PayloadFault::bad_shape, "block_size");
-    }
-    if (n_seqs > 0 && tables.ids.size() / n_seqs < tables.width) {
-        return refuse(PayloadFault::bad_shape, "tables");
-    }
-    return find_wrong_count(n_seqs, "tables");
+// The same of a range; its table is not read.
+template <class Rows>
+Found find_wrong_cells(const CellStore& store, const CellRange& range, const Rows& rows, ElementCopy way) noexcept {
+    return find_wrong(store).and_then([&] { return find_wrong_extent(store, range); }).and_then([&] {
+        return find_wrong_rows(store, static_cast<std::size_t>(range.count), rows, way);
+    });
 }
 
 }  // namespace
 
 payload_expected<void> device_write_slots(const CellStore& store, std::span<const Slot> slots, const CellRows& rows,
                                           void* stream) noexcept {
-    return find_wrong_rows(store, slots.size(), rows, copy_into_store(rows.dtype, store.shape.dtype)).and_then([&] {
-        return on_device::write_slots(store, slots, rows, stream);
-    });
+    return find_wrong_rows(store, slots.size(), rows, copy_into_store(rows.dtype, store.shape.dtype))
+        .and_then([&] { return find_wrong_places(store, "slots", slots); })
+        .and_then([&] { return on_device::write_slots(store, slots, rows, stream); });
 }
 
 payload_expected<void> device_gather_cells(const CellStore& store, const CellRange& range, const CellRowsOut& out,
                                            void* stream) noexcept {
-    return find_wrong_range(store, range)
-        .and_then([&] {
-            return find_wrong_rows(store, static_cast<std::size_t>(range.count), out,
-                                   copy_out_of_store(store.shape.dtype, out.dtype));
-        })
+    return find_wrong_cells(store, range, out, copy_out_of_store(store.shape.dtype, out.dtype))
+        .and_then([&] { return find_wrong_gather(store, range, out); })
         .and_then([&] { return on_device::gather_cells(store, range, out, stream); });
 }
 
 payload_expected<void> device_scatter_cells(const CellStore& store, const CellRange& range, const CellRows& rows,
                                             void* stream) noexcept {
-    return find_wrong_range(store, range)
-        .and_then([&] {
-            return find_wrong_rows(store, static_cast<std::size_t>(range.count), rows,
-                                   copy_into_store(rows.dtype, store.shape.dtype));
-        })
+    return find_wrong_cells(store, range, rows, copy_into_store(rows.dtype, store.shape.dtype))
+        .and_then([&] { return find_wrong_places(store, "table", range.table); })
         .and_then([&] { return on_device::scatter_cells(store, range, rows, stream); });
 }
 
@@ -88,6 +68,7 @@ payload_expected<void> device_copy_blocks(const CellStore& store, GroupId group,
                                           void* stream) noexcept {
     return find_wrong_on_device(store)
         .and_then([&] { return find_wrong_count(copies.size(), "copies"); })
+        .and_then([&] { return find_wrong_places(store, "copies", copies); })
         .and_then([&] { return on_device::copy_blocks(store, group, copies, stream); });
 }
 
@@ -98,6 +79,7 @@ payload_expected<void> device_swap_blocks(const CellStore& from, const CellStore
         .and_then([&] { return find_wrong_on_device(from); })
         .and_then([&] { return find_wrong_on_device(to); })
         .and_then([&] { return find_wrong_count(pairs.size(), "pairs"); })
+        .and_then([&] { return find_wrong_places(to, "pairs", pairs); })
         .and_then([&] { return on_device::swap_blocks(from, to, pairs, stream); });
 }
 
@@ -105,25 +87,14 @@ payload_expected<void> device_fingerprint_blocks(const CellStore& store, std::sp
                                                  std::span<std::uint64_t> out, void* stream) noexcept {
     return find_wrong_on_device(store)
         .and_then([&] { return find_wrong_count(blocks.size(), "blocks"); })
-        .and_then([&]() -> Found {
-            if (out.size() < blocks.size()) {
-                return refuse(PayloadFault::buffer_too_small, "out");
-            }
-            if (overlap(store, range_of(out)) || overlap(range_of(blocks), range_of(out))) {
-                return refuse(PayloadFault::overlapping, "out");
-            }
-            return on_device::fingerprint_blocks(store, blocks, out, stream);
-        });
+        .and_then([&] { return find_wrong_fingerprints(store, blocks, out); })
+        .and_then([&] { return on_device::fingerprint_blocks(store, blocks, out, stream); });
 }
 
 payload_expected<void> device_compare_cells(const CellStore& store, const CellRange& range, const CellRows& expected,
                                             std::optional<float> tolerance, std::uint64_t* scratch, CellMismatch* out,
                                             void* stream) noexcept {
-    return find_wrong_range(store, range)
-        .and_then([&] {
-            return find_wrong_rows(store, static_cast<std::size_t>(range.count), expected,
-                                   copy_out_of_store(store.shape.dtype, expected.dtype));
-        })
+    return find_wrong_cells(store, range, expected, copy_out_of_store(store.shape.dtype, expected.dtype))
         .and_then([&]() -> Found {
             if (tolerance && !(std::isfinite(*tolerance) && *tolerance >= 0)) {
                 return refuse(PayloadFault::out_of_range, "tolerance");
@@ -134,6 +105,11 @@ payload_expected<void> device_compare_cells(const CellStore& store, const CellRa
             if (out == nullptr) {
                 return refuse(PayloadFault::bad_shape, "out");
             }
+            return find_wrong_answer(
+                store, range, expected,
+                {memory_of("scratch", std::span(scratch, 1)), memory_of("out", std::span(out, 1))});
+        })
+        .and_then([&] {
             return on_device::compare_cells(store, range, expected, tolerance, scratch, out, stream);
         });
 }
@@ -145,30 +121,14 @@ payload_expected<std::size_t> csr_workspace_bytes(std::size_t n_seqs) noexcept {
 payload_expected<void> device_tables_to_csr(const PaddedTables& tables, std::span<const Length> lengths,
                                             const SeenRule& rule, const CsrArrays& out, std::span<std::byte> workspace,
                                             void* stream) noexcept {
-    const std::size_t n = lengths.size();
-    return find_wrong_tables(tables, n)
-        .and_then([&]() -> Found {
-            if (!rule.queries.empty() && rule.queries.size() != n) {
-                return refuse(PayloadFault::bad_shape, "queries");
-            }
-            if (rule.window < 0) {
-                return refuse(PayloadFault::out_of_range, "window");
-            }
-            if (rule.sinks < 0) {
-                return refuse(PayloadFault::out_of_range, "sinks");
-            }
-            if (out.indptr.size() < n + 1) {
-                return refuse(PayloadFault::buffer_too_small, "indptr");
-            }
-            if (out.last_page_len.size() < n) {
-                return refuse(PayloadFault::buffer_too_small, "last_page_len");
-            }
-            if (out.first_position.size() < n) {
-                return refuse(PayloadFault::buffer_too_small, "first_position");
-            }
-            return {};
+    return find_wrong(tables, lengths, rule, out)
+        .and_then([&] {
+            return find_overlapping({memory_of("workspace", workspace)},
+                                    {range_of(tables.ids), range_of(lengths), range_of(rule.queries),
+                                     range_of(out.indptr), range_of(out.indices), range_of(out.last_page_len),
+                                     range_of(out.first_position)});
         })
-        .and_then([&] { return csr_workspace_bytes(n); })
+        .and_then([&] { return csr_workspace_bytes(lengths.size()); })
         .and_then([&](std::size_t bytes) -> Found {
             if (workspace.size() < bytes) {
                 return refuse(PayloadFault::workspace_too_small, "workspace");
@@ -188,15 +148,9 @@ payload_expected<void> device_slots_of_positions(const PaddedTables& tables, std
                                                  std::span<const Length> positions, std::span<Slot> out,
                                                  void* stream) noexcept {
     const std::size_t n_seqs = indptr.empty() ? positions.size() : indptr.size() - 1;
-    return find_wrong_tables(tables, n_seqs).and_then([&]() -> Found {
-        if (n_seqs == 0 && !positions.empty()) {
-            return refuse(PayloadFault::bad_shape, "indptr");
-        }
-        if (out.size() < positions.size()) {
-            return refuse(PayloadFault::buffer_too_small, "out");
-        }
-        return on_device::slots_of_positions(tables, indptr, positions, out, stream);
-    });
+    return find_wrong(tables, indptr, positions, out)
+        .and_then([&] { return find_wrong_count(n_seqs, "tables"); })
+        .and_then([&] { return on_device::slots_of_positions(tables, indptr, positions, out, stream); });
 }
 
 }  // namespace kvpane

@@ -26,8 +26,8 @@
 // first_position is wrong.
 //
 // ERRORS of all: no_device, cuda_error; misaligned (stores and rows start at multiples of 16 bytes, or of 8 elements
-// where that is less; strides are multiples of 8 elements); bad_shape, overlapping, unsupported_dtype and
-// buffer_too_small as of the host's function.
+// where that is less; strides are multiples of 8 elements; arrays start at multiples of their element); bad_shape,
+// overlapping, unsupported_dtype and buffer_too_small as of the host's function.
 namespace kvpane {
 
 payload_expected<void> device_write_slots(const CellStore& store, std::span<const Slot> slots, const CellRows& rows,
@@ -50,7 +50,7 @@ payload_expected<void> device_swap_blocks(const CellStore& from, const CellStore
 payload_expected<void> device_fingerprint_blocks(const CellStore& store, std::span<const FilledBlock> blocks,
                                                  std::span<std::uint64_t> out, void* stream) noexcept;
 
-// `scratch`: 8 bytes for the kernels. ERRORS also bad_shape (no scratch, no `out`).
+// `scratch`: 8 bytes for the kernels, memory of its own. ERRORS also bad_shape (no scratch, no `out`).
 payload_expected<void> device_compare_cells(const CellStore& store, const CellRange& range, const CellRows& expected,
                                             std::optional<float> tolerance, std::uint64_t* scratch, CellMismatch* out,
                                             void* stream) noexcept;
@@ -58,7 +58,8 @@ payload_expected<void> device_compare_cells(const CellStore& store, const CellRa
 // What device_tables_to_csr() needs for the running sum of n_seqs counts. ERRORS no_device, cuda_error.
 payload_expected<std::size_t> csr_workspace_bytes(std::size_t n_seqs) noexcept;
 
-// REQUIRES room for all entries in `indices`; their number is indptr[n_seqs]. ERRORS also workspace_too_small.
+// REQUIRES room for all entries in `indices`; their number is indptr[n_seqs]. The workspace may start anywhere.
+// ERRORS also workspace_too_small; overlapping (the workspace and any array).
 payload_expected<void> device_tables_to_csr(const PaddedTables& tables, std::span<const Length> lengths,
                                             const SeenRule& rule, const CsrArrays& out, std::span<std::byte> workspace,
                                             void* stream) noexcept;

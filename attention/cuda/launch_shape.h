@@ -17,9 +17,10 @@ struct LaunchShape {
     std::size_t shared_bytes = 0;
 };
 
-// Blocks of a grid that cover `work`, `of_block` each.
+// Blocks of a grid that cover `work`, `of_block` each. More than there can be remain too many, for CUDA to refuse.
 constexpr unsigned blocks_for(std::size_t work, std::size_t of_block) noexcept {
-    return static_cast<unsigned>((work + of_block - 1) / of_block);
+    const std::size_t blocks = work / of_block + (work % of_block == 0 ? 0 : 1);
+    return static_cast<unsigned>(std::min<std::size_t>(blocks, std::numeric_limits<unsigned>::max()));
 }
 
 // Positions that a row of a table has entries for. No row has more entries than int32 counts.

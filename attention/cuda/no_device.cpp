@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kvpane/attention/cuda/copy_question.h>
 #include <kvpane/attention/cuda/device.h>
 #include <kvpane/attention/cuda/on_device.h>
 
@@ -9,6 +10,10 @@ namespace {
 
 tl::unexpected<PayloadError> none() noexcept { return refuse(PayloadFault::no_device, "built without CUDA"); }
 
+payload_expected<void> copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
+    return find_wrong_copy(to, from).and_then([] { return payload_expected<void>(none()); });
+}
+
 }  // namespace
 
 payload_expected<void> device_available() noexcept { return none(); }
@@ -17,14 +22,14 @@ DeviceMemory::~DeviceMemory() = default;  // there is never any
 payload_expected<DeviceMemory> DeviceMemory::allocate(std::size_t) noexcept { return none(); }
 
 payload_expected<void> clear_device(std::span<std::byte>) noexcept { return none(); }
-payload_expected<void> copy_to_device(std::span<std::byte>, std::span<const std::byte>, void*) noexcept {
-    return none();
+payload_expected<void> copy_to_device(std::span<std::byte> to, std::span<const std::byte> from, void*) noexcept {
+    return copy(to, from);
 }
-payload_expected<void> copy_from_device(std::span<std::byte>, std::span<const std::byte>, void*) noexcept {
-    return none();
+payload_expected<void> copy_from_device(std::span<std::byte> to, std::span<const std::byte> from, void*) noexcept {
+    return copy(to, from);
 }
-payload_expected<void> copy_within_device(std::span<std::byte>, std::span<const std::byte>, void*) noexcept {
-    return none();
+payload_expected<void> copy_within_device(std::span<std::byte> to, std::span<const std::byte> from, void*) noexcept {
+    return copy(to, from);
 }
 payload_expected<void> wait_for(void*) noexcept { return none(); }
 

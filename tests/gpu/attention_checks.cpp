@@ -101,8 +101,11 @@ void check_wrong_entry(Checks& checks) {
         const auto is_nan = [](float value) { return std::isnan(value); };
         const auto second = answer.lse.begin() + static_cast<std::ptrdiff_t>(states_of_row);
         return {.agrees = from_gpu<WrongEntry>(found)[0] ==
-                              WrongEntry{
-                                  .sequence = 1, .entry = 2, .block = 1'000'000, .fault = PayloadFault::out_of_range} &&
+                              WrongEntry{.kind = WrongEntry::Kind::table_entry,
+                                         .fault = PayloadFault::out_of_range,
+                                         .block = 1'000'000,
+                                         .index = 1,
+                                         .entry = 2} &&
                           std::none_of(answer.lse.begin(), second, is_nan) &&
                           std::all_of(second, answer.lse.end(), is_nan)};
     });

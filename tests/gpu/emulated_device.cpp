@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <kvpane/attention/cuda/copy_question.h>
 #include <kvpane/attention/cuda/device.h>
 
 #include "cuda/emulated_launch.h"
@@ -24,11 +25,7 @@ namespace kvpane {
 namespace {
 
 payload_expected<void> copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
-    if (to.size() != from.size()) {
-        return refuse(PayloadFault::bad_shape, "from");
-    }
-    std::copy(from.begin(), from.end(), to.begin());
-    return {};
+    return find_wrong_copy(to, from).map([&] { std::copy(from.begin(), from.end(), to.begin()); });
 }
 
 }  // namespace
