@@ -119,6 +119,9 @@ BOOST_AUTO_TEST_CASE(a_copy_that_does_not_fit_is_refused_before_the_first_one_ru
             const std::array copies = {BlockCopy{group, BlockId{1}, BlockId{2}, 4}, bad};
             BOOST_CHECK(is_refused(copy_blocks(store, group, copies), out_of_range, "copies"));
         }
+        const auto inside = testing::at_address<const BlockCopy>(store.k, 1);
+        BOOST_CHECK(is_refused(copy_blocks(store, group, inside), overlapping, "copies"));
+        BOOST_CHECK(is_refused(copy_blocks(store, group, testing::shifted(inside)), misaligned, "copies"));
         CellStore broken = store;
         broken.shape.head_dim = 7;
         BOOST_CHECK(is_refused(copy_blocks(broken, group, {}), head_dim_out_of_range, "head_dim"));
@@ -173,6 +176,10 @@ BOOST_AUTO_TEST_CASE(stores_that_do_not_match_swap_nothing) {
         BOOST_CHECK(refuses(from.view().shape, 1, pairs, out_of_range, "pairs"));
     }
     BOOST_CHECK(is_refused(swap_blocks(from.view(), from.view(), one), overlapping, "to"));
+    const HostCellStore to(from.view().shape, CellOrder::hnd, false);
+    const auto inside = testing::at_address<const BlockPair>(to.view().v, 1);
+    BOOST_CHECK(is_refused(swap_blocks(from.view(), to.view(), inside), overlapping, "pairs"));
+    BOOST_CHECK(is_refused(swap_blocks(from.view(), to.view(), testing::shifted(std::span(one))), misaligned, "pairs"));
 }
 
 BOOST_AUTO_TEST_CASE(a_fingerprint_depends_on_the_filled_cells_and_not_on_the_layout) {
@@ -240,10 +247,14 @@ BOOST_AUTO_TEST_CASE(fingerprints_of_what_is_not_there_are_refused) {
         const std::array blocks = {FilledBlock{BlockId{1}, 1}, bad};
         BOOST_CHECK(is_refused(fingerprint_blocks(store, blocks, out), out_of_range, "blocks"));
     }
-    const std::array blocks = {FilledBlock{BlockId{1}, 1}, FilledBlock{BlockId{1}, 2}};
+    alignas(std::uint64_t) const std::array blocks = {FilledBlock{BlockId{1}, 1}, FilledBlock{BlockId{1}, 2}};
     BOOST_CHECK(is_refused(fingerprint_blocks(store, blocks, std::span(out).first(1)), buffer_too_small, "out"));
     const std::span inside(static_cast<std::uint64_t*>(store.k), 2);
     BOOST_CHECK(is_refused(fingerprint_blocks(store, blocks, inside), overlapping, "out"));
+    BOOST_CHECK(is_refused(fingerprint_blocks(store, blocks, testing::at_address<std::uint64_t>(blocks.data(), 2)),
+                           overlapping, "out"));
+    BOOST_CHECK(is_refused(fingerprint_blocks(store, blocks, testing::shifted(std::span(out))), misaligned, "out"));
+    BOOST_CHECK(is_refused(fingerprint_blocks(store, testing::shifted(std::span(blocks)), out), misaligned, "blocks"));
     BOOST_CHECK((out == std::array<std::uint64_t, 2>{7, 8}));
 }
 

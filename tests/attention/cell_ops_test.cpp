@@ -264,6 +264,9 @@ BOOST_AUTO_TEST_CASE(bad_slots_and_rows_are_named_and_write_nothing) {
     BOOST_CHECK(is_refused(write(6, {store.v, rows.v.data(), DType::f32}), overlapping, "rows"));
     BOOST_CHECK(is_refused(write(6, {rows.k.data(), rows.v.data(), DType::e4m3}), unsupported_dtype, "rows"));
     BOOST_CHECK(is_refused(write(6, {rows.k.data(), rows.v.data(), static_cast<DType>(9)}), unsupported_dtype, "rows"));
+    const auto inside = testing::at_address<const Slot>(store.v, 2);
+    BOOST_CHECK(is_refused(write_slots(store, inside, rows.in()), overlapping, "slots"));
+    BOOST_CHECK(is_refused(write_slots(store, testing::shifted(inside), rows.in()), misaligned, "slots"));
     CellStore broken = store;
     broken.strides.head = 1;
     BOOST_CHECK(is_refused(write_slots(broken, {}, rows.in()), bad_shape, "strides"));
@@ -304,8 +307,34 @@ BOOST_AUTO_TEST_CASE(bad_ranges_are_named_and_move_nothing) {
     BOOST_CHECK(is_refused(gather_cells(store, range, {rows.k.data(), store.k, DType::f32}), overlapping, "rows"));
     BOOST_CHECK(
         is_refused(gather_cells(store, range, {rows.k.data(), rows.v.data(), DType::e5m2}), unsupported_dtype, "rows"));
+    const std::span<const std::int32_t> odd = testing::shifted(std::span(table));
+    BOOST_CHECK(refuses({odd, 3, 14}, misaligned, "table"));
     BOOST_TEST((bytes_in(store) == before));
     BOOST_TEST((rows == untouched));
+}
+
+BOOST_AUTO_TEST_CASE(tables_and_answers_in_the_way_of_what_is_written_are_named) {
+    const HostCellStore memory(small_shape, CellOrder::nhd, false);
+    const CellStore& store = memory.view();
+    Rows rows(small_shape, count, DType::f32);
+    // A table that holds the right ids, first among the rows, then in the store.
+    std::memcpy(rows.v.data(), table.data(), sizeof table);
+    const CellRange among_rows{testing::at_address<const std::int32_t>(rows.v.data(), table.size()), 3, 14};
+    BOOST_CHECK(is_refused(gather_cells(store, among_rows, rows.out()), overlapping, "rows"));
+    BOOST_CHECK(scatter_cells(store, among_rows, rows.in()));
+    std::memcpy(store.k, table.data(), sizeof table);
+    const CellRange in_store{testing::at_address<const std::int32_t>(store.k, table.size()), 3, 14};
+    BOOST_CHECK(is_refused(scatter_cells(store, in_store, rows.in()), overlapping, "table"));
+    BOOST_CHECK(gather_cells(store, in_store, rows.out()));
+
+    const auto compare = [&](const void* out) {
+        return compare_cells(store, range, rows.in(), std::nullopt, testing::at_address<CellMismatch>(out, 1).data());
+    };
+    BOOST_CHECK(is_refused(compare(store.v), overlapping, "out"));
+    BOOST_CHECK(is_refused(compare(rows.k.data()), overlapping, "out"));
+    CellMismatch mismatch;
+    BOOST_CHECK(is_refused(compare(testing::shifted(std::span(&mismatch, 1)).data()), misaligned, "out"));
+    BOOST_CHECK(compare(&mismatch));
 }
 
 BOOST_AUTO_TEST_CASE(the_first_mismatch_is_named_with_what_was_found) {

@@ -87,6 +87,12 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_touches_nothing) {
     const std::array too_many = {BlockCopy{GroupId{0}, BlockId{0}, BlockId{1}, 5}};
     BOOST_CHECK(run_copies(cells, GroupId{0}, outside).error() == Error::invalid_argument);
     BOOST_CHECK(run_copies(cells, GroupId{0}, too_many).error() == Error::invalid_argument);
+    const std::span<const std::byte> inside = cells.memory.first(4);
+    BOOST_CHECK(write_cells(cells, std::span(two).first(1), inside).error() == Error::invalid_argument);
+    const HostCells around{std::as_writable_bytes(std::span(memory)), 1, sizeof(Slot)};
+    const std::span<const Slot> slots_inside(reinterpret_cast<const Slot*>(memory.data()), 1);
+    const Values data(2);
+    BOOST_CHECK(write_cells(around, slots_inside, std::as_bytes(std::span(data))).error() == Error::invalid_argument);
     const HostCells no_size{cells.memory, 0, 4};
     BOOST_CHECK(write_cells(no_size, {}, {}).error() == Error::invalid_argument);
     BOOST_TEST(memory == Values(8, 5), boost::test_tools::per_element());
@@ -102,6 +108,7 @@ BOOST_AUTO_TEST_CASE(a_hole_before_a_window_cannot_be_gathered) {
     const auto table = manager.table(admitted->sequence, GroupId{0});
     BOOST_CHECK(gather_cells(cells, *table, 1, std::as_writable_bytes(std::span(out))).error() ==
                 Error::invalid_argument);
+    BOOST_CHECK(gather_cells(cells, *table, 2, cells.memory.last(8)).error() == Error::invalid_argument);
     BOOST_TEST(out == Values(2, 6), boost::test_tools::per_element());
     BOOST_CHECK(gather_cells(cells, *table, 2, std::as_writable_bytes(std::span(out))));
 }

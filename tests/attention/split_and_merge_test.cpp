@@ -11,6 +11,7 @@
 #include <kvpane/attention/merge.h>
 
 #include "attention/attention_case.h"
+#include "attention/stores.h"
 #include "support/seed.h"
 
 namespace kvpane {
@@ -180,6 +181,16 @@ BOOST_AUTO_TEST_CASE(a_cascade_refuses_what_is_not_shared) {
     BOOST_CHECK(fault(whole.problem(), {}, {}) == shared);
     BOOST_CHECK(fault(whole.problem(), {0, 1, 2}, {8, 46}) == shared);
     BOOST_CHECK(fault(whole.problem(), {0, 1, 2}, {-1, 8}) == shared);
+    const std::vector<std::int32_t> indptr = {0, 1, 2};
+    std::vector<Length> lengths = {8, 8};
+    const auto fault_of = [&](const SharedPrefixes& prefixes, const AttentionResult& into) {
+        const auto solved = cascade_attention(whole.problem(), prefixes, {}, workspace.span(1U << 20U), into);
+        return solved ? PayloadError{} : solved.error();
+    };
+    const AttentionResult over_lengths{result.out, testing::at_address<float>(lengths.data(), answer.lse.size())};
+    BOOST_CHECK(fault_of({indptr, lengths}, over_lengths) == (PayloadError{PayloadFault::overlapping, "shared"}));
+    BOOST_CHECK(fault_of({testing::shifted(std::span(indptr)), lengths}, result) ==
+                (PayloadError{PayloadFault::misaligned, "shared"}));
     AttentionProblem windowed = whole.problem();
     windowed.rule.window = 1000;
     BOOST_CHECK(fault(windowed, {0, 1, 2}, {8, 8}) == (PayloadError{PayloadFault::bad_shape, "window"}));
@@ -220,6 +231,14 @@ BOOST_AUTO_TEST_CASE(a_merge_refuses_what_does_not_fit) {
                 (PayloadError{PayloadFault::bad_shape, "out"}));
     BOOST_CHECK(fault([](Parts, Result r) { r.out.data = static_cast<char*>(r.out.data) + 1; }, result) ==
                 (PayloadError{PayloadFault::misaligned, "out"}));
+    BOOST_CHECK(fault([](Parts, Result r) { r.lse = testing::shifted(r.lse); }, result) ==
+                (PayloadError{PayloadFault::misaligned, "lse"}));
+    BOOST_CHECK(fault([](Parts p, Result) { p.out = testing::shifted(p.out); }, result) ==
+                (PayloadError{PayloadFault::misaligned, "parts.out"}));
+    BOOST_CHECK(fault([](Parts p, Result) { p.lse = testing::shifted(p.lse); }, result) ==
+                (PayloadError{PayloadFault::misaligned, "parts.lse"}));
+    BOOST_CHECK(fault([](Parts p, Result) { p.sink_logits = testing::shifted(p.sink_logits); }, result) ==
+                (PayloadError{PayloadFault::misaligned, "sink_logits"}));
     BOOST_CHECK(fault(
                     [&](Parts p, Result) {
                         p.lse = {merged_out.data(), 6};

@@ -107,6 +107,18 @@ inline void fill(const CellStore& store, Lcg& lcg) {
     }
 }
 
+// The array as it would be a byte further, where none of its elements starts: an address, not to be read.
+template <class T, std::size_t n>
+std::span<T> shifted(std::span<T, n> array) {
+    return {reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(array.data()) + 1), array.size()};
+}
+
+// `count` elements of some type at an address that is somebody else's.
+template <class T>
+std::span<T> at_address(const void* memory, std::size_t count) {
+    return {reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(memory)), count};
+}
+
 // Whether a refusal is the one that was wanted.
 template <class T>
 bool is_refused(const payload_expected<T>& result, PayloadFault fault, const char* where) {

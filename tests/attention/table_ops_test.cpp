@@ -19,6 +19,7 @@ namespace {
 using testing::granted;
 using testing::is_refused;
 using testing::Lcg;
+using testing::shifted;
 using enum PayloadFault;
 
 using Int32s = std::vector<std::int32_t>;
@@ -231,8 +232,68 @@ BOOST_AUTO_TEST_CASE(what_does_not_make_a_csr_is_named_and_writes_nothing) {
     CsrArrays shared = csr.out();
     shared.indices = ids;
     BOOST_CHECK(refuses(tables, good, rule, shared, overlapping, "out"));
+    shared = csr.out();
+    shared.last_page_len = shared.indptr;
+    BOOST_CHECK(refuses(tables, good, rule, shared, overlapping, "out"));
+    shared = csr.out();
+    shared.first_position = testing::at_address<Length>(csr.indices.data(), 2);
+    BOOST_CHECK(refuses(tables, good, rule, shared, overlapping, "out"));
     BOOST_TEST((csr == untouched));
     BOOST_TEST(tables_to_csr(tables, good, rule, csr.out()).value() == 4);
+}
+
+BOOST_AUTO_TEST_CASE(arrays_that_start_within_an_element_are_named) {
+    const Int32s ids(6, 1), indptr = {0, 1, 2};
+    const Lengths lengths = {7, 12}, queries = {1, 1};
+    Csr csr(2, 6);
+    const PaddedTables tables{ids, 3, 4};
+    const auto to_csr = [&](auto change, const char* where) {
+        PaddedTables from = tables;
+        std::span<const Length> of = lengths;
+        SeenRule rule{.queries = queries};
+        CsrArrays out = csr.out();
+        change(from, of, rule, out);
+        return is_refused(tables_to_csr(from, of, rule, out), misaligned, where);
+    };
+    using Tables = PaddedTables&;
+    using Of = std::span<const Length>&;
+    using Rule = SeenRule&;
+    using Out = CsrArrays&;
+    BOOST_CHECK(to_csr([](Tables t, Of, Rule, Out) { t.ids = shifted(t.ids); }, "tables"));
+    BOOST_CHECK(to_csr([](Tables, Of l, Rule, Out) { l = shifted(l); }, "lengths"));
+    BOOST_CHECK(to_csr([](Tables, Of, Rule r, Out) { r.queries = shifted(r.queries); }, "queries"));
+    BOOST_CHECK(to_csr([](Tables, Of, Rule, Out o) { o.indptr = shifted(o.indptr); }, "indptr"));
+    BOOST_CHECK(to_csr([](Tables, Of, Rule, Out o) { o.indices = shifted(o.indices); }, "indices"));
+    BOOST_CHECK(to_csr([](Tables, Of, Rule, Out o) { o.last_page_len = shifted(o.last_page_len); },
+                       "last_page_len"));
+    BOOST_CHECK(to_csr([](Tables, Of, Rule, Out o) { o.first_position = shifted(o.first_position); },
+                       "first_position"));
+
+    Int32s padded(6);
+    const auto to_tables = [&](auto change, const char* where) {
+        CsrTables from{indptr, ids, lengths, 0, 4};
+        std::span<std::int32_t> out = padded;
+        change(from, out);
+        return is_refused(csr_to_tables(from, 3, out), misaligned, where);
+    };
+    using From = CsrTables&;
+    using Padded = std::span<std::int32_t>&;
+    BOOST_CHECK(to_tables([](From f, Padded) { f.indptr = shifted(f.indptr); }, "indptr"));
+    BOOST_CHECK(to_tables([](From f, Padded) { f.indices = shifted(f.indices); }, "indices"));
+    BOOST_CHECK(to_tables([](From f, Padded) { f.first_position = shifted(f.first_position); }, "first_position"));
+    BOOST_CHECK(to_tables([](From, Padded out) { out = shifted(out); }, "out"));
+
+    std::vector<Slot> slots(2);
+    const std::span<const std::int32_t> rows = indptr;
+    const std::span<const Length> positions = lengths;
+    const auto to_slots = [&](const PaddedTables& from, std::span<const std::int32_t> of,
+                              std::span<const Length> at, std::span<Slot> out, const char* where) {
+        return is_refused(slots_of_positions(from, of, at, out), misaligned, where);
+    };
+    BOOST_CHECK(to_slots({shifted(tables.ids), 3, 4}, rows, positions, slots, "tables"));
+    BOOST_CHECK(to_slots(tables, shifted(rows), positions, slots, "indptr"));
+    BOOST_CHECK(to_slots(tables, rows, shifted(positions), slots, "positions"));
+    BOOST_CHECK(to_slots(tables, rows, positions, shifted(std::span(slots)), "out"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_csr_is_named_and_writes_nothing) {

@@ -9,6 +9,7 @@
 #include <kvpane/attention/reference_attention.h>
 
 #include "attention/attention_case.h"
+#include "attention/stores.h"
 
 namespace kvpane {
 
@@ -121,7 +122,25 @@ BOOST_AUTO_TEST_CASE(rows_that_no_path_can_read_or_write) {
                    [](Arguments& a) { a.problem.queries.data = static_cast<const char*>(a.problem.queries.data) + 2; });
     expect_refusal(PayloadFault::misaligned, "out",
                    [](Arguments& a) { a.result.out.data = static_cast<char*>(a.result.out.data) + 1; });
+    expect_refusal(PayloadFault::misaligned, "lse",
+                   [](Arguments& a) { a.result.lse = testing::shifted(a.result.lse); });
     expect_refusal(PayloadFault::buffer_too_small, "lse", [](Arguments& a) { a.result.lse = a.result.lse.first(39); });
+}
+
+BOOST_AUTO_TEST_CASE(arrays_that_start_within_an_element) {
+    const auto refuse = [](const char* where, auto of) {
+        expect_refusal(PayloadFault::misaligned, where, [&](Arguments& a) {
+            auto& array = of(a.problem);
+            array = testing::shifted(array);
+        });
+    };
+    static const std::vector<Length> whole = {0, 0};
+    refuse("tables", [](AttentionProblem& p) -> auto& { return p.tables; });
+    refuse("lengths", [](AttentionProblem& p) -> auto& { return p.lengths; });
+    refuse("query_indptr", [](AttentionProblem& p) -> auto& { return p.query_indptr; });
+    refuse("begin", [](AttentionProblem& p) -> auto& { return p.begin = whole; });
+    refuse("end", [](AttentionProblem& p) -> auto& { return p.end = whole; });
+    refuse("sink_logits", [](AttentionProblem& p) -> auto& { return p.rule.sink_logits; });
 }
 
 BOOST_AUTO_TEST_CASE(outputs_that_share_memory) {
@@ -129,6 +148,9 @@ BOOST_AUTO_TEST_CASE(outputs_that_share_memory) {
     expect_refusal(PayloadFault::overlapping, "out", [](Arguments& a) { a.result.out.data = a.problem.cells.v; });
     expect_refusal(PayloadFault::overlapping, "lse", [](Arguments& a) {
         a.result.lse = {static_cast<float*>(a.problem.cells.k) + 5, a.result.lse.size()};
+    });
+    expect_refusal(PayloadFault::overlapping, "lse", [](Arguments& a) {
+        a.result.lse = testing::at_address<float>(a.whole.tables.data(), a.result.lse.size());
     });
     expect_refusal(PayloadFault::overlapping, "lse", [](Arguments& a) {
         a.result.lse = {a.out.data() + a.out.size() - 1, a.result.lse.size()};

@@ -2,6 +2,7 @@
 // Arrays that hold what the host's functions would refuse: kernels touch nothing beyond them and beyond the store
 // (AddressSanitizer watches), say NaN where a block is missing, and device_find_wrong_entry() finds the place.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -45,7 +46,7 @@ AttentionSizes prefill() {
 WrongEntry wrong_entry(const AttentionProblem& problem) {
     EmulatedLaunch launch(testing::seed());
     std::uint64_t scratch = 1;
-    WrongEntry out{.sequence = 77};
+    WrongEntry out{.kind = WrongEntry::Kind::sequence, .index = 77};
     BOOST_REQUIRE(cuda::run_find_wrong_entry(launch, problem, &scratch, &out));
     return out;
 }
@@ -97,7 +98,7 @@ BOOST_AUTO_TEST_CASE(give_nan_to_the_queries_that_see_a_block_that_is_none_and_t
     for (const std::int32_t bad : {0, -1, 1000}) {
         AttentionCase made(prefill(), testing::seed());
         made.tables[2 * made.width + 1] = bad;
-        BOOST_TEST(wrong_entry(made.problem()).sequence == WrongEntry::none);
+        BOOST_TEST((wrong_entry(made.problem()) == WrongEntry{}));
         const Answer before = by_emulator(made.problem(), 1);
         BOOST_TEST(std::ranges::none_of(before.out, [](float value) { return std::isnan(value); }));
         made.tables[2 * made.width + 2] = bad;
@@ -126,7 +127,11 @@ BOOST_AUTO_TEST_CASE(are_found_with_their_place_and_the_fault_that_the_host_name
             BOOST_REQUIRE(made.problem().cells.shape.blocks == 10);
             made.tables[2 * made.width + 4] = bad;
             made.tables[1 * made.width + 1] = bad;  // nothing of it is seen
-            const WrongEntry expected{.sequence = 2, .entry = 4, .block = bad, .fault = fault_by_host(made)};
+            const WrongEntry expected{.kind = WrongEntry::Kind::table_entry,
+                                      .fault = fault_by_host(made),
+                                      .block = bad,
+                                      .index = 2,
+                                      .entry = 4};
             BOOST_TEST((wrong_entry(made.problem()) == expected));
         }
     }
@@ -137,9 +142,10 @@ BOOST_AUTO_TEST_CASE(are_found_by_sequence_where_a_length_or_its_queries_are_wro
         AttentionCase made(prefill(), testing::seed());
         change(made);
         const WrongEntry wrong = wrong_entry(made.problem());
-        BOOST_TEST(wrong.entry == WrongEntry::none);
-        BOOST_TEST(to_string(wrong.fault) == to_string(fault_by_host(made)));
-        return wrong.sequence;
+        const WrongEntry expected{
+            .kind = WrongEntry::Kind::sequence, .fault = fault_by_host(made), .index = wrong.index};
+        BOOST_TEST((wrong == expected));
+        return wrong.index;
     };
     BOOST_TEST(found([](AttentionCase& a) { a.lengths[1] = -1; }) == 1);
     BOOST_TEST(found([](AttentionCase& a) { a.lengths[2] = std::numeric_limits<Length>::max(); }) == 2);
@@ -149,6 +155,39 @@ BOOST_AUTO_TEST_CASE(are_found_by_sequence_where_a_length_or_its_queries_are_wro
     BOOST_TEST(found([](AttentionCase& a) { a.query_indptr[0] = 1; }) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(are_found_by_head_where_a_sink_logit_is_none) {
+    constexpr float infinite = std::numeric_limits<float>::infinity();
+    AttentionSizes sizes = prefill();
+    sizes.group = 300;  // more heads than a thread block asks about
+    sizes.sink_logits = true;
+    for (const std::size_t head : {0U, 255U, 299U}) {
+        AttentionCase made(sizes, testing::seed());
+        for (const float good : {-infinite, std::numeric_limits<float>::max()}) {
+            made.sink_logits[head] = good;
+            BOOST_TEST((wrong_entry(made.problem()) == WrongEntry{}));
+        }
+        for (const float bad : {infinite, std::numeric_limits<float>::quiet_NaN()}) {
+            made.sink_logits[head] = bad;
+            made.sink_logits.back() = bad;  // a later one
+            const WrongEntry expected{.kind = WrongEntry::Kind::sink_logit,
+                                      .fault = fault_by_host(made),
+                                      .index = static_cast<std::int64_t>(head)};
+            BOOST_TEST((wrong_entry(made.problem()) == expected));
+            made.tables[2 * made.width + 4] = 0;  // and what comes after the logits
+            BOOST_TEST((wrong_entry(made.problem()) == expected));
+        }
+    }
+    // Entries are where they were behind the logits.
+    AttentionCase made(sizes, testing::seed());
+    made.tables[2 * made.width + 4] = 11;
+    const WrongEntry expected{.kind = WrongEntry::Kind::table_entry,
+                              .fault = PayloadFault::out_of_range,
+                              .block = 11,
+                              .index = 2,
+                              .entry = 4};
+    BOOST_TEST((wrong_entry(made.problem()) == expected));
+}
+
 BOOST_AUTO_TEST_CASE(never_lead_attention_beyond_memory) {
     std::mt19937_64 random(testing::seed());
     for (int round = 0; round < 40; ++round) {
@@ -156,6 +195,7 @@ BOOST_AUTO_TEST_CASE(never_lead_attention_beyond_memory) {
         AttentionCase made(sizes, testing::seed());
         std::vector<Length> begin(3);
         std::vector<Length> end(3);
+        std::vector<float> logits(2);
         AttentionProblem problem = made.problem();
         const DeviceBounds bounds = bounds_of(problem);
         spoil(made.tables, random);
@@ -163,14 +203,18 @@ BOOST_AUTO_TEST_CASE(never_lead_attention_beyond_memory) {
         spoil(made.query_indptr, random);
         spoil(begin, random);
         spoil(end, random);
+        for (float& logit : logits) {
+            logit = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+        }
         if (round % 4 < 2) {
             problem.begin = begin;
             problem.end = end;
+            problem.rule.sink_logits = logits;
         }
         const Answer found = by_emulator(problem, bounds, testing::seed());
         BOOST_TEST(found.lse.size() == made.states());
         const WrongEntry wrong = wrong_entry(problem);
-        BOOST_TEST((wrong.sequence >= WrongEntry::none && wrong.sequence < 3));
+        BOOST_TEST((wrong == WrongEntry{} || (wrong.index >= 0 && wrong.index < 3)));
     }
 }
 

@@ -87,20 +87,24 @@ void check_merge(Checks& checks) {
     });
 }
 
-// A block that the store lacks: the place of it, and NaN for those that see it.
+WrongEntry wrong_entry_by_gpu(const AttentionProblem& problem) {
+    OnGpu gpu;
+    const auto scratch = gpu.array<std::uint64_t>(1);
+    const auto found = gpu.array<WrongEntry>(1);
+    require(device_find_wrong_entry(gpu.copy(problem), scratch.data(), found.data(), nullptr));
+    return from_gpu<WrongEntry>(found)[0];
+}
+
+// A block that the store lacks: the place of it, and NaN for those that see it. A sink logit that is none.
 void check_wrong_entry(Checks& checks) {
     AttentionCase made({.lengths = {20, 100}}, 1);
     const std::size_t states_of_row = made.states() / 2;
     made.tables[made.width + 2] = 1'000'000;
     checks.add("a block that the store lacks", [&]() -> Outcome {
-        OnGpu gpu;
-        const auto scratch = gpu.array<std::uint64_t>(1);
-        const auto found = gpu.array<WrongEntry>(1);
-        require(device_find_wrong_entry(gpu.copy(made.problem()), scratch.data(), found.data(), nullptr));
         const Answer answer = by_gpu(made.problem(), DType::f32);
         const auto is_nan = [](float value) { return std::isnan(value); };
         const auto second = answer.lse.begin() + static_cast<std::ptrdiff_t>(states_of_row);
-        return {.agrees = from_gpu<WrongEntry>(found)[0] ==
+        return {.agrees = wrong_entry_by_gpu(made.problem()) ==
                               WrongEntry{.kind = WrongEntry::Kind::table_entry,
                                          .fault = PayloadFault::out_of_range,
                                          .block = 1'000'000,
@@ -108,6 +112,13 @@ void check_wrong_entry(Checks& checks) {
                                          .entry = 2} &&
                           std::none_of(answer.lse.begin(), second, is_nan) &&
                           std::all_of(second, answer.lse.end(), is_nan)};
+    });
+    AttentionCase logits({.sink_logits = true, .lengths = {20, 100}}, 1);
+    logits.sink_logits[5] = std::numeric_limits<float>::quiet_NaN();
+    checks.add("a sink logit that is none", [&]() -> Outcome {
+        return {.agrees = wrong_entry_by_gpu(logits.problem()) == WrongEntry{.kind = WrongEntry::Kind::sink_logit,
+                                                                             .fault = PayloadFault::out_of_range,
+                                                                             .index = 5}};
     });
 }
 
