@@ -22,6 +22,7 @@ constexpr std::uint64_t most_weight_bytes = 1U << 20U;
 constexpr std::size_t digits_of_a_weight = 16;
 constexpr std::size_t most_tokens = 16;  // of a prompt: the pools of the article are made for these
 constexpr std::size_t prefix_tokens = 8;
+constexpr std::int64_t stored_prefixes = 2;
 constexpr std::int64_t most_rows = 1'000'000;
 constexpr std::int64_t most_budget = 1 << 30;
 
@@ -51,6 +52,13 @@ std::int64_t seed_of(const JsonNode& node) {
         node.refuse(fmt::format("one of the seeds {}", fmt::join(seeds, ", ")));
     }
     return seed;
+}
+
+// What another file says, too.
+void must_be(const JsonNode& node, std::int64_t value) {
+    if (node.integer(0, INT64_MAX) != value) {
+        node.refuse(fmt::format("{}, as elsewhere", value));
+    }
 }
 
 std::vector<Token> tokens_of(const JsonNode& node, std::size_t least, std::size_t most) {
@@ -95,16 +103,19 @@ Case case_of(const JsonNode& node) {
     const JsonNode window = node.at("window");
     read.window = window.is_null() ? 0 : window.integer(1, static_cast<std::int64_t>(most_tokens));
     read.cut = node.at("cut").integer(0, static_cast<std::int64_t>(read.tokens.size()) - 1);
+    const JsonNode entry = node.at("chosen_entry");
+    read.chosen_entry = entry.is_null() ? std::nullopt : std::optional(entry.integer(0, stored_prefixes - 1));
     read.projected_rows = node.at("projected_rows").integer(0, most_rows);
     read.fresh_projected_rows = node.at("fresh_projected_rows").integer(0, most_rows);
     const JsonNode error = node.at("wrong_error_evidence");
     read.control_error = error.is_null() ? std::nullopt : std::optional(error.number());
+    read.other_control_error = node.at("wrong_error_np1242").number();
     return read;
 }
 
 void read_cases(const std::string& folder, Data& data) {
     const JsonFile file(path_of(folder, "cases.json"));
-    for (const JsonNode& node : file.root().at("store").items(2)) {
+    for (const JsonNode& node : file.root().at("store").items(stored_prefixes)) {
         data.store.push_back({node.at("scope").text(), tokens_of(node.at("tokens"), prefix_tokens, prefix_tokens)});
     }
     const JsonNode tolerance = file.root().at("tolerance");
@@ -121,9 +132,11 @@ void read_cases(const std::string& folder, Data& data) {
 // What must come out of a row of the table.
 void read_expected(const std::string& folder, Case& wanted) {
     const JsonFile file(path_of(folder, fmt::format("expected_{}.json", wanted.seed)));
+    must_be(file.root().at("seed"), wanted.seed);
     const std::size_t computed = wanted.tokens.size() - static_cast<std::size_t>(wanted.cut);
     for (const JsonNode& node : file.root().at("cases").items(conditions)) {
         if (node.at("condition").text() == wanted.condition) {
+            must_be(node.at("cut"), wanted.cut);
             wanted.fresh = rows_of(node.at("fresh_suffix"), computed);
             const JsonNode control = node.at("wrong_suffix");
             wanted.control = control.is_null() ? std::nullopt : std::optional(rows_of(control, computed));
@@ -203,6 +216,7 @@ BudgetStudy read_budgets(const std::string& folder) {
                       .requests = root.at("requests").integer(1, 1000),
                       .prefix_a = tokens_of(root.at("prefix_A"), prefix_tokens, prefix_tokens),
                       .prefix_b = tokens_of(root.at("prefix_B"), prefix_tokens, prefix_tokens),
+                      .fresh_rows = root.at("fresh_rows").integer(0, most_rows),
                       .entries = {}};
     const JsonNode columns = root.at("paged_shared_B4_tail_first_lru");
     for (const std::string& key : columns.keys()) {

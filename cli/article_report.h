@@ -21,7 +21,7 @@ std::string article_table_head();
 std::string article_row(const invariants::article::TableRow& row);
 // A title, and one line a check.
 std::string section_text(const invariants::article::Section& section);
-// "27/27 rows, 180/180 checks beside them"
+// "27/27 rows, 195/195 checks beside them"
 std::string article_totals(const ArticleReport& report);
 
 }  // namespace kvpane::cli

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ struct Section {
 struct TableRow {
     const Case* wanted = nullptr;
     Length cut = 0;
+    std::optional<std::int64_t> chosen_entry;  // of the store: the newest that holds every block of the hit
     std::int64_t projected_rows = 0;
     std::int64_t fresh_projected_rows = 0;
     Length copied_cells = 0;
@@ -55,7 +57,7 @@ enum class Released : std::uint8_t { gone, cached };
 
 // A decoder for one window, with blocks of 4 cells and hits to the token; each entry of the store stays alive in it.
 Config store_config(Length window);
-void remember(PagedDecoder& decoder, const Model& model, const Remembered& entry, Released released);
+SequenceHandle remember(PagedDecoder& decoder, const Model& model, const Remembered& entry, Released released);
 
 // --- the parts; `fault` is planted in the paged decoder, see Fault ---------------------------------------------------
 
@@ -81,6 +83,7 @@ Section controls(const Data& data, Fault fault = Fault::none);
 // Experiment 8: a trace of requests under a byte budget of cached blocks.
 struct BudgetRun {
     std::int64_t projected_rows = 0;
+    std::int64_t fresh_rows = 0;  // of the full recomputes
     std::int64_t hits = 0;  // requests that found something
     Length copied_cells = 0;
     double error = 0;  // the largest of any request, against its full recompute

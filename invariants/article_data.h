@@ -27,9 +27,11 @@ struct Case {
     std::string scope;
     Length window = 0;
     Length cut = 0;
+    std::optional<std::int64_t> chosen_entry;  // of the store, which the cut comes from; nothing where it is 0
     std::int64_t projected_rows = 0;
     std::int64_t fresh_projected_rows = 0;
     std::optional<double> control_error;  // nothing where the stale position makes no difference
+    double other_control_error = 0;       // the same by another implementation, rounding errors included
     Rows fresh;                           // [tokens - cut] of the full recompute, from the cut on
     std::optional<Rows> control;          // [tokens - cut] of the stale-position control
 };
@@ -88,6 +90,7 @@ struct BudgetStudy {
     std::int64_t requests = 0;
     std::vector<Token> prefix_a;
     std::vector<Token> prefix_b;
+    std::int64_t fresh_rows = 0;  // projected without a cache, in every trace
     struct Entry {
         std::int64_t budget = 0;  // [bytes]
         std::string trace;

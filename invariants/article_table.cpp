@@ -15,23 +15,46 @@ constexpr std::int64_t blocks = 32;  // the largest store and its query take 9
 
 struct Answer {
     Length cut = 0;
+    std::optional<std::int64_t> chosen_entry;
     Length copied_cells = 0;
     PagedDecoder::Pass pass;
 };
+
+// The newest entry of the store that holds every block of the hit.
+std::optional<std::int64_t> entry_of(const PagedDecoder::Found& found, const Manager& manager,
+                                     std::span<const SequenceHandle> store) {
+    const auto holds_all = [&](SequenceHandle entry) {
+        const TableView table = *manager.table(entry, GroupId{0});
+        for (std::size_t i = 0; i < found.blocks.size(); ++i) {
+            if (found.blocks[i] != null_block && found.blocks[i] != table[i]) {
+                return false;
+            }
+        }
+        return true;
+    };
+    for (std::size_t entry = store.size(); found.cut > 0 && entry-- > 0;) {
+        if (holds_all(store[entry])) {
+            return static_cast<std::int64_t>(entry);
+        }
+    }
+    return std::nullopt;
+}
 
 // Asks a new store. `stale_position`: where tokens behind a hit are said to stand; nothing = where they do.
 Answer ask(const Data& data, const Case& wanted, Released released, std::optional<Length> stale_position, Fault fault) {
     const Model model{&data.weights.at(wanted.seed), wanted.window};
     PagedDecoder decoder(store_config(model.window), fault);
+    std::vector<SequenceHandle> store;
     for (const Remembered& entry : data.store) {
-        remember(decoder, model, entry, released);
+        store.push_back(remember(decoder, model, entry, released));
     }
     const Length copied_before = decoder.copied_cells();
     const auto found = decoder.admit(wanted.tokens, {.tenant = wanted.scope});
+    const auto chosen_entry = entry_of(found, decoder.manager(), store);
     const auto rest = std::span(wanted.tokens).subspan(static_cast<std::size_t>(found.cut));
     const auto position = found.cut > 0 ? stale_position : std::nullopt;
     PagedDecoder::Pass pass = decoder.run(model, found.sequence, rest, position);
-    return {found.cut, decoder.copied_cells() - copied_before, std::move(pass)};
+    return {found.cut, chosen_entry, decoder.copied_cells() - copied_before, std::move(pass)};
 }
 
 // NaN where the sizes differ: the cut is wrong then, and nothing can be compared.
@@ -48,11 +71,12 @@ Config store_config(Length window) {
             .groups = {{.name = window == 0 ? "full" : "window", .window = window}}};
 }
 
-void remember(PagedDecoder& decoder, const Model& model, const Remembered& entry, Released released) {
-    decoder.start(model, entry.tokens, {.tenant = entry.scope});
+SequenceHandle remember(PagedDecoder& decoder, const Model& model, const Remembered& entry, Released released) {
+    const SequenceHandle sequence = decoder.start(model, entry.tokens, {.tenant = entry.scope}).found.sequence;
     if (released == Released::gone && !decoder.manager().evict(decoder.manager().pool().cached_blocks())) {
         throw std::logic_error("idle blocks cannot be evicted");
     }
+    return sequence;
 }
 
 TableRow table_row(const Data& data, const Case& wanted, Fault fault) {
@@ -65,6 +89,7 @@ TableRow table_row(const Data& data, const Case& wanted, Fault fault) {
 
     TableRow row{.wanted = &wanted,
                  .cut = right.cut,
+                 .chosen_entry = right.chosen_entry,
                  .projected_rows = right.pass.effort.projected_rows,
                  .fresh_projected_rows = fresh_effort.projected_rows,
                  .copied_cells = right.copied_cells,
@@ -72,11 +97,14 @@ TableRow table_row(const Data& data, const Case& wanted, Fault fault) {
                  .control_error = largest_difference(fresh, control.pass.rows),
                  .checks = {}};
     const double tolerance = data.tolerance;
+    constexpr std::int64_t none = -1;
     row.checks = {exactly("cut", wanted.cut, row.cut),
+                  exactly("entry of the store", wanted.chosen_entry.value_or(none), row.chosen_entry.value_or(none)),
                   exactly("projected rows", wanted.projected_rows, row.projected_rows),
                   exactly("projected rows of the recompute", wanted.fresh_projected_rows, row.fresh_projected_rows),
                   {"error of the right path", 0, row.error, 0},
                   {"error of the control", wanted.control_error.value_or(0), row.control_error, tolerance},
+                  {"error of the control elsewhere", wanted.other_control_error, row.control_error, tolerance},
                   {"distance of the recompute to its published rows", 0, difference(fresh, wanted.fresh), tolerance},
                   {"distance of the control to its published rows", 0,
                    difference(control.pass.rows, wanted.control.value_or(wanted.fresh)), tolerance}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kvpane/invariants/paged_decoder.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -111,7 +112,15 @@ PagedDecoder::Found PagedDecoder::admit(std::span<const Token> prompt, const Sco
     // Nothing is committed yet: a window must not slide before the queries have been answered.
     const Admission admission = must(manager_.admit({.tokens = prompt, .compute = 0, .scope = scope}), "admit");
     run_ordered(admission.step.copies);
-    return {admission.sequence, admission.cached_tokens};
+    Found found{.sequence = admission.sequence, .cut = admission.cached_tokens, .blocks = {}};
+    const TableView table = must(manager_.table(found.sequence, only_group), "ask");
+    for (std::size_t i = 0; i < table.size; ++i) {
+        found.blocks.push_back(table[i]);
+    }
+    for (const BlockCopy& copy : admission.step.copies) {
+        std::ranges::replace(found.blocks, copy.destination, copy.source);
+    }
+    return found;
 }
 
 PagedDecoder::Pass PagedDecoder::run(const Model& model, SequenceHandle sequence, std::span<const Token> tokens,

@@ -40,6 +40,9 @@ public:
     struct Found {
         SequenceHandle sequence;
         Length cut = 0;  // tokens of the prompt that the cache had
+        // Where, by logical block: those that are shared, and those whose cells were copied; the null block where the
+        // window needs none.
+        std::vector<BlockId> blocks;
     };
     // Creates a sequence that holds what the cache has of the prompt; nothing is computed.
     Found admit(std::span<const Token> prompt, const Scope& scope = {});

@@ -50,6 +50,10 @@ BOOST_AUTO_TEST_CASE(a_value_that_is_missing_or_out_of_range_is_refused_by_the_w
             ":1:1: 'rows[0].seed' must be one of the seeds 7, 11, 19, 23, 41, got 8");
     refuses("expected_11.json", "\"condition\":\"shorter\"", "\"condition\":\"longer\"",
             ":1:1: 'cases' has no condition 'shorter'");
+    refuses("expected_11.json", "\"seed\":11", "\"seed\":23", ":1:1: 'seed' must be 11, as elsewhere, got 23");
+    refuses("expected_11.json", "\"cut\":8", "\"cut\":7", ":1:1: 'cases[0].cut' must be 8, as elsewhere, got 7");
+    refuses("cases.json", "\"chosen_entry\":0", "\"chosen_entry\":2",
+            ":1:1: 'rows[0].chosen_entry' must be a whole number 0..1, got 2");
 }
 
 BOOST_AUTO_TEST_CASE(weights_are_2048_finite_numbers_of_16_digits) {

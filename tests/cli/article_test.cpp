@@ -71,6 +71,31 @@ BOOST_AUTO_TEST_CASE(cuts_where_the_published_store_cuts) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(finds_its_blocks_with_the_entry_that_the_published_store_chooses) {
+    const std::map<std::string, std::int64_t> published = {
+        {"append", 0}, {"edit-middle", 1}, {"edit-last", 0}, {"shorter", 1}, {"branch-two", 1}, {"window-append", 0}};
+    for (const TableRow& row : report().rows) {
+        const auto entry = published.find(row.wanted->condition);
+        BOOST_TEST(row.chosen_entry.has_value() == (entry != published.end()));
+        BOOST_TEST((entry == published.end() || row.chosen_entry == entry->second));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(fails_with_another_entry_of_the_store_and_with_other_rows_without_a_cache) {
+    const Folder folder;
+    const Ran entry = run_kvpane(
+        {"article", with(folder, "cases.json", replaced("cases.json", "\"chosen_entry\":0", "\"chosen_entry\":1"))});
+    BOOST_TEST(entry.code == 1);
+    BOOST_TEST(lines_of(entry.out).back() == "26/27 rows, 195/195 checks beside them");
+    BOOST_TEST(entry.out.find("entry of the store: expected 1 exactly, got 0\n") != std::string::npos);
+
+    const Folder other;
+    const Ran rows = run_kvpane(
+        {"article", with(other, "exp08.json", replaced("exp08.json", "\"fresh_rows\": 864", "\"fresh_rows\": 863"))});
+    BOOST_TEST(rows.code == 1);
+    BOOST_TEST(lines_of(rows.out).back() == "27/27 rows, 180/195 checks beside them");
+}
+
 BOOST_AUTO_TEST_CASE(has_controls_that_are_wrong_by_their_published_errors_and_by_nothing_elsewhere) {
     const std::map<std::pair<std::int64_t, std::string>, double> published = {
         {{7, "edit-middle"}, 1.3774978518157739},  {{7, "edit-last"}, 0.6418934485731234},
@@ -168,12 +193,13 @@ BOOST_AUTO_TEST_CASE(shares_a_byte_budget_as_published) {
         BOOST_TEST_CONTEXT(expected.budget << " bytes, " << expected.trace) {
             const BudgetRun run = run_budget(data(), expected.budget, expected.trace);
             BOOST_TEST(run.projected_rows == expected.rows);
+            BOOST_TEST(run.fresh_rows == 864);
             BOOST_TEST(run.hits == expected.hits);
             BOOST_TEST(run.copied_cells == 0);
             BOOST_TEST(run.error == 0.0);
         }
     }
-    BOOST_TEST(budgets(data()).checks.size() == 45U);
+    BOOST_TEST(budgets(data()).checks.size() == 60U);
     BOOST_TEST(all_hold(budgets(data()).checks));
 }
 
@@ -200,7 +226,7 @@ BOOST_AUTO_TEST_CASE(is_printed_with_its_totals_last) {
     const Ran ran = run_kvpane({"article", committed, "--json", file});
     BOOST_TEST(ran.code == 0);
     BOOST_TEST(ran.err.empty());
-    BOOST_TEST(lines_of(ran.out).back() == "27/27 rows, 180/180 checks beside them");
+    BOOST_TEST(lines_of(ran.out).back() == "27/27 rows, 195/195 checks beside them");
     BOOST_TEST(ran.out.find("FAIL") == std::string::npos);
     BOOST_TEST(ran.out.find("   7  edit-last          7    30     72       3      0  0.641893448573123") !=
                std::string::npos);
@@ -221,7 +247,7 @@ BOOST_AUTO_TEST_CASE(fails_with_one_digit_of_one_weight_changed) {
         with(folder, "weights_7.hex", replaced("weights_7.hex", "3f382f9088266203", "3f382f9188266203"));
     const Ran one = run_kvpane({"article", unused});
     BOOST_TEST(one.code == 1);
-    BOOST_TEST(lines_of(one.out).back() == "27/27 rows, 179/180 checks beside them");
+    BOOST_TEST(lines_of(one.out).back() == "27/27 rows, 194/195 checks beside them");
 
     const std::string text = text_of(committed + "/weights_7.hex");
     const std::string last = text.substr(text.find_last_not_of('\n') - 15, 16);
@@ -241,7 +267,7 @@ BOOST_AUTO_TEST_CASE(fails_when_a_control_is_not_as_wrong_as_published) {
                                                           "\"wrong_error_evidence\":1.37749785182"));
     const Ran ran = run_kvpane({"article", folder_with_another});
     BOOST_TEST(ran.code == 1);
-    BOOST_TEST(lines_of(ran.out).back() == "26/27 rows, 180/180 checks beside them");
+    BOOST_TEST(lines_of(ran.out).back() == "26/27 rows, 195/195 checks beside them");
     BOOST_TEST(ran.out.find("error of the control: expected 1.37749785182 within 1e-12, got 1.377497851815") !=
                std::string::npos);
 }
