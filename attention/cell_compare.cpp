@@ -72,10 +72,10 @@ payload_expected<void> find_wrong_answer(const CellStore& store, const CellRange
                                          std::initializer_list<ArgumentMemory> outputs) noexcept {
     const auto [k, v] = ranges_of(store);
     const auto rows = memory_of(store.shape, static_cast<std::size_t>(range.count), expected);
-    return find_misaligned(outputs).and_then([&, inputs = std::array{k, v, range_of(range.table), rows[0].range,
-                                                                     rows[1].range}] {
-        return find_overlapping(outputs, inputs);
-    });
+    return find_misaligned(outputs).and_then(
+        [&, inputs = std::array{k, v, range_of(range.table), rows[0].range, rows[1].range}] {
+            return find_overlapping(outputs, inputs);
+        });
 }
 
 payload_expected<void> compare_cells(const CellStore& store, const CellRange& range, const CellRows& expected,

@@ -84,7 +84,7 @@ Section controls(const Data& data, Fault fault = Fault::none);
 struct BudgetRun {
     std::int64_t projected_rows = 0;
     std::int64_t fresh_rows = 0;  // of the full recomputes
-    std::int64_t hits = 0;  // requests that found something
+    std::int64_t hits = 0;        // requests that found something
     Length copied_cells = 0;
     double error = 0;  // the largest of any request, against its full recompute
 };

@@ -41,7 +41,7 @@ std::size_t device_workspace_bytes(const AttentionProblem& problem, const Device
 // that the store lacks, gets NaN in `out` and in `lse`; what else is wrong gives results without a meaning.
 // device_find_wrong_entry() finds it.
 // ERRORS as find_wrong() as far as they show in sizes and addresses; bad_shape (bounds; more than 65535 KV heads),
-// workspace_too_small; misaligned (K and V start at multiples of 16 bytes, or of 8 elements where that is less, and
+// workspace_too_small; overlapping (the workspace and any other argument); misaligned (a workspace of floats; K and V start at multiples of 16 bytes, or of 8 elements where that is less, and
 // their strides are multiples of 8 elements): nothing is written.
 payload_expected<void> device_attention(const AttentionProblem& problem, const DeviceBounds& bounds,
                                         std::span<std::byte> workspace, const AttentionResult& result,
@@ -51,10 +51,10 @@ payload_expected<void> device_attention(const AttentionProblem& problem, const D
 // by sequence in the lengths and the query_indptr, and there by entry of the tables.
 struct WrongEntry {
     enum class Kind : std::uint8_t {
-        none,         // all is well
-        sink_logit,   // out_of_range: NaN or +inf
-        sequence,     // bad_shape: a length below 0 or above longest_sequence, more rows than cells, a query_indptr that
-                      // falls or does not start at 0; buffer_too_small: a row that ends before a position that is seen
+        none,        // all is well
+        sink_logit,  // out_of_range: NaN or +inf
+        sequence,    // bad_shape: a length below 0 or above longest_sequence, more rows than cells, a query_indptr that
+                     // falls or does not start at 0; buffer_too_small: a row that ends before a position that is seen
         table_entry,  // hole; out_of_range: a block that the store lacks
     };
 

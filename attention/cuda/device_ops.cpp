@@ -109,9 +109,7 @@ payload_expected<void> device_compare_cells(const CellStore& store, const CellRa
                 store, range, expected,
                 {memory_of("scratch", std::span(scratch, 1)), memory_of("out", std::span(out, 1))});
         })
-        .and_then([&] {
-            return on_device::compare_cells(store, range, expected, tolerance, scratch, out, stream);
-        });
+        .and_then([&] { return on_device::compare_cells(store, range, expected, tolerance, scratch, out, stream); });
 }
 
 payload_expected<std::size_t> csr_workspace_bytes(std::size_t n_seqs) noexcept {
@@ -123,10 +121,10 @@ payload_expected<void> device_tables_to_csr(const PaddedTables& tables, std::spa
                                             void* stream) noexcept {
     return find_wrong(tables, lengths, rule, out)
         .and_then([&] {
-            return find_overlapping({memory_of("workspace", workspace)},
-                                    {range_of(tables.ids), range_of(lengths), range_of(rule.queries),
-                                     range_of(out.indptr), range_of(out.indices), range_of(out.last_page_len),
-                                     range_of(out.first_position)});
+            return find_overlapping(
+                {memory_of("workspace", workspace)},
+                {range_of(tables.ids), range_of(lengths), range_of(rule.queries), range_of(out.indptr),
+                 range_of(out.indices), range_of(out.last_page_len), range_of(out.first_position)});
         })
         .and_then([&] { return csr_workspace_bytes(lengths.size()); })
         .and_then([&](std::size_t bytes) -> Found {

@@ -210,8 +210,7 @@ BOOST_AUTO_TEST_CASE(a_gather_past_the_caches_brings_what_small_ones_bring) {
             for (const std::size_t shift : {0U, 1U}) {
                 BOOST_TEST_CONTEXT(testing::name_of(layout, DType::f32) << " " << head_dim << ", rows + " << shift) {
                     LineRows rows(cells * row, shift);
-                    BOOST_REQUIRE(
-                        gather_cells(store.view(), {ids, first, static_cast<Length>(cells)}, rows.from(0)));
+                    BOOST_REQUIRE(gather_cells(store.view(), {ids, first, static_cast<Length>(cells)}, rows.from(0)));
                     // Bit for bit: there are NaN among random bytes.
                     BOOST_TEST(std::ranges::equal(std::as_bytes(rows.all()), std::as_bytes(expected.all())));
                 }

@@ -264,10 +264,9 @@ BOOST_AUTO_TEST_CASE(arrays_that_start_within_an_element_are_named) {
     BOOST_CHECK(to_csr([](Tables, Of, Rule r, Out) { r.queries = shifted(r.queries); }, "queries"));
     BOOST_CHECK(to_csr([](Tables, Of, Rule, Out o) { o.indptr = shifted(o.indptr); }, "indptr"));
     BOOST_CHECK(to_csr([](Tables, Of, Rule, Out o) { o.indices = shifted(o.indices); }, "indices"));
-    BOOST_CHECK(to_csr([](Tables, Of, Rule, Out o) { o.last_page_len = shifted(o.last_page_len); },
-                       "last_page_len"));
-    BOOST_CHECK(to_csr([](Tables, Of, Rule, Out o) { o.first_position = shifted(o.first_position); },
-                       "first_position"));
+    BOOST_CHECK(to_csr([](Tables, Of, Rule, Out o) { o.last_page_len = shifted(o.last_page_len); }, "last_page_len"));
+    BOOST_CHECK(
+        to_csr([](Tables, Of, Rule, Out o) { o.first_position = shifted(o.first_position); }, "first_position"));
 
     Int32s padded(6);
     const auto to_tables = [&](auto change, const char* where) {
@@ -286,8 +285,8 @@ BOOST_AUTO_TEST_CASE(arrays_that_start_within_an_element_are_named) {
     std::vector<Slot> slots(2);
     const std::span<const std::int32_t> rows = indptr;
     const std::span<const Length> positions = lengths;
-    const auto to_slots = [&](const PaddedTables& from, std::span<const std::int32_t> of,
-                              std::span<const Length> at, std::span<Slot> out, const char* where) {
+    const auto to_slots = [&](const PaddedTables& from, std::span<const std::int32_t> of, std::span<const Length> at,
+                              std::span<Slot> out, const char* where) {
         return is_refused(slots_of_positions(from, of, at, out), misaligned, where);
     };
     BOOST_CHECK(to_slots({shifted(tables.ids), 3, 4}, rows, positions, slots, "tables"));

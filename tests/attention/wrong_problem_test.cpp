@@ -128,19 +128,21 @@ BOOST_AUTO_TEST_CASE(rows_that_no_path_can_read_or_write) {
 }
 
 BOOST_AUTO_TEST_CASE(arrays_that_start_within_an_element) {
-    const auto refuse = [](const char* where, auto of) {
+    const auto refuse = [](const char* where, auto array_of) {
         expect_refusal(PayloadFault::misaligned, where, [&](Arguments& a) {
-            auto& array = of(a.problem);
+            auto& array = a.problem.*array_of;
             array = testing::shifted(array);
         });
     };
-    static const std::vector<Length> whole = {0, 0};
-    refuse("tables", [](AttentionProblem& p) -> auto& { return p.tables; });
-    refuse("lengths", [](AttentionProblem& p) -> auto& { return p.lengths; });
-    refuse("query_indptr", [](AttentionProblem& p) -> auto& { return p.query_indptr; });
-    refuse("begin", [](AttentionProblem& p) -> auto& { return p.begin = whole; });
-    refuse("end", [](AttentionProblem& p) -> auto& { return p.end = whole; });
-    refuse("sink_logits", [](AttentionProblem& p) -> auto& { return p.rule.sink_logits; });
+    refuse("tables", &AttentionProblem::tables);
+    refuse("lengths", &AttentionProblem::lengths);
+    refuse("query_indptr", &AttentionProblem::query_indptr);
+    static const std::vector<Length> bounds = {0, 0};
+    const auto odd = testing::shifted(std::span(bounds));
+    expect_refusal(PayloadFault::misaligned, "begin", [&](Arguments& a) { a.problem.begin = odd; });
+    expect_refusal(PayloadFault::misaligned, "end", [&](Arguments& a) { a.problem.end = odd; });
+    expect_refusal(PayloadFault::misaligned, "sink_logits",
+                   [](Arguments& a) { a.problem.rule.sink_logits = testing::shifted(a.problem.rule.sink_logits); });
 }
 
 BOOST_AUTO_TEST_CASE(outputs_that_share_memory) {

@@ -72,8 +72,8 @@ BOOST_AUTO_TEST_CASE(cuts_where_the_published_store_cuts) {
 }
 
 BOOST_AUTO_TEST_CASE(finds_its_blocks_with_the_entry_that_the_published_store_chooses) {
-    const std::map<std::string, std::int64_t> published = {
-        {"append", 0}, {"edit-middle", 1}, {"edit-last", 0}, {"shorter", 1}, {"branch-two", 1}, {"window-append", 0}};
+    const std::map<std::string, std::int64_t> published = {{"append", 0},  {"edit-middle", 1}, {"edit-last", 0},
+                                                           {"shorter", 1}, {"branch-two", 1},  {"window-append", 0}};
     for (const TableRow& row : report().rows) {
         const auto entry = published.find(row.wanted->condition);
         BOOST_TEST(row.chosen_entry.has_value() == (entry != published.end()));

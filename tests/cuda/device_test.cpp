@@ -20,8 +20,8 @@ namespace kvpane {
 
 namespace {
 
-using testing::AttentionCase;
 using testing::at_address;
+using testing::AttentionCase;
 using testing::shifted;
 
 // A problem, its outputs and its workspace, sound until a test spoils it.
@@ -165,8 +165,8 @@ BOOST_AUTO_TEST_CASE(operations_by_what_is_wrong) {
            PayloadFault::out_of_range, "tolerance");
     CellStore no_size = store;
     no_size.shape.block_size = 0;
-    expect(device_gather_cells(no_size, {table, 0, 9}, {rows.data(), v, DType::f32}, nullptr),
-           PayloadFault::bad_shape, "block_size");
+    expect(device_gather_cells(no_size, {table, 0, 9}, {rows.data(), v, DType::f32}, nullptr), PayloadFault::bad_shape,
+           "block_size");
     expect(device_csr_to_tables(CsrTables{}, 1, {}, nullptr), PayloadFault::bad_shape, "block_size");
     expect(device_swap_blocks(store, store, {}, nullptr), PayloadFault::overlapping, "to");
     const std::vector<std::int32_t> nobody = {0};
@@ -206,8 +206,8 @@ BOOST_AUTO_TEST_CASE(operations_on_cells_whose_lists_and_answers_have_no_memory_
     std::uint64_t scratch = 0;
     expect(device_fingerprint_blocks(store, blocks, at_address<std::uint64_t>(store.k, 1), nullptr),
            PayloadFault::overlapping, "out");
-    expect(device_fingerprint_blocks(store, blocks, shifted(std::span(&scratch, 1)), nullptr),
-           PayloadFault::misaligned, "out");
+    expect(device_fingerprint_blocks(store, blocks, shifted(std::span(&scratch, 1)), nullptr), PayloadFault::misaligned,
+           "out");
 
     CellMismatch mismatch;
     const auto compare = [&](std::uint64_t* with, CellMismatch* out) {
@@ -238,8 +238,8 @@ BOOST_AUTO_TEST_CASE(operations_on_tables_whose_arrays_overlap_or_start_within_a
            PayloadFault::overlapping, "out");
     expect(to_csr([&](Out o, Workspace) { o.last_page_len = std::span(indptr).last(1); }), PayloadFault::overlapping,
            "out");
-    expect(to_csr([&](Out, Workspace w) { w = std::as_writable_bytes(std::span(indptr)); }),
-           PayloadFault::overlapping, "workspace");
+    expect(to_csr([&](Out, Workspace w) { w = std::as_writable_bytes(std::span(indptr)); }), PayloadFault::overlapping,
+           "workspace");
     expect(to_csr([&](Out, Workspace w) { w = at_address<std::byte>(lengths.data(), 8); }), PayloadFault::overlapping,
            "workspace");
     expect(to_csr([&](Out o, Workspace) { o.first_position = shifted(o.first_position); }), PayloadFault::misaligned,
@@ -253,10 +253,10 @@ BOOST_AUTO_TEST_CASE(operations_on_tables_whose_arrays_overlap_or_start_within_a
     std::vector<Slot> slots(1);
     expect(device_slots_of_positions(tables, {}, lengths, at_address<Slot>(lengths.data(), 1), nullptr),
            PayloadFault::overlapping, "out");
-    expect(device_slots_of_positions(tables, {}, shifted(std::span(lengths)), slots, nullptr),
-           PayloadFault::misaligned, "positions");
-    expect(device_slots_of_positions(tables, {}, lengths, shifted(std::span(slots)), nullptr),
-           PayloadFault::misaligned, "out");
+    expect(device_slots_of_positions(tables, {}, shifted(std::span(lengths)), slots, nullptr), PayloadFault::misaligned,
+           "positions");
+    expect(device_slots_of_positions(tables, {}, lengths, shifted(std::span(slots)), nullptr), PayloadFault::misaligned,
+           "out");
 }
 
 BOOST_AUTO_TEST_CASE(copies_of_other_sizes_and_onto_themselves) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <kvpane/attention/cuda/device_attention.h>
@@ -104,21 +105,20 @@ void check_wrong_entry(Checks& checks) {
         const Answer answer = by_gpu(made.problem(), DType::f32);
         const auto is_nan = [](float value) { return std::isnan(value); };
         const auto second = answer.lse.begin() + static_cast<std::ptrdiff_t>(states_of_row);
-        return {.agrees = wrong_entry_by_gpu(made.problem()) ==
-                              WrongEntry{.kind = WrongEntry::Kind::table_entry,
-                                         .fault = PayloadFault::out_of_range,
-                                         .block = 1'000'000,
-                                         .index = 1,
-                                         .entry = 2} &&
+        return {.agrees = wrong_entry_by_gpu(made.problem()) == WrongEntry{.kind = WrongEntry::Kind::table_entry,
+                                                                           .fault = PayloadFault::out_of_range,
+                                                                           .block = 1'000'000,
+                                                                           .index = 1,
+                                                                           .entry = 2} &&
                           std::none_of(answer.lse.begin(), second, is_nan) &&
                           std::all_of(second, answer.lse.end(), is_nan)};
     });
     AttentionCase logits({.sink_logits = true, .lengths = {20, 100}}, 1);
     logits.sink_logits[5] = std::numeric_limits<float>::quiet_NaN();
     checks.add("a sink logit that is none", [&]() -> Outcome {
-        return {.agrees = wrong_entry_by_gpu(logits.problem()) == WrongEntry{.kind = WrongEntry::Kind::sink_logit,
-                                                                             .fault = PayloadFault::out_of_range,
-                                                                             .index = 5}};
+        return {.agrees =
+                    wrong_entry_by_gpu(logits.problem()) ==
+                    WrongEntry{.kind = WrongEntry::Kind::sink_logit, .fault = PayloadFault::out_of_range, .index = 5}};
     });
 }
 

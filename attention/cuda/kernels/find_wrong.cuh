@@ -114,8 +114,7 @@ KVPANE_DEVICE WrongEntry answer(const KernelProblem& problem, std::size_t questi
 // A thread a question. grid [questions / find_wrong_threads]
 KVPANE_KERNEL void KVPANE_MOST_THREADS(find_wrong_threads) find_wrong_entries(const FindWrongArgs args) {
     const std::size_t question = std::size_t{block_index().x} * thread_count() + thread_index();
-    if (question < questions_of(args.problem) &&
-        answer(args.problem, question).kind != WrongEntry::Kind::none) {
+    if (question < questions_of(args.problem) && answer(args.problem, question).kind != WrongEntry::Kind::none) {
         atomic_min(args.least, question);
     }
 }
