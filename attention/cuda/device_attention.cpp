@@ -84,7 +84,7 @@ Found find_wrong_rule(const AttentionProblem& problem) noexcept {
     return {};
 }
 
-// As on the host, a workspace of floats apart.
+// As of the host's workspace, but it holds only floats.
 Found find_wrong_workspace(const AttentionProblem& problem, const DeviceBounds& bounds, std::span<std::byte> workspace,
                            const AttentionResult& result) noexcept {
     const auto outputs = outputs_of(problem, result, bounds.rows);

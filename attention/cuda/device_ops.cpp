@@ -27,18 +27,18 @@ Found find_wrong_rows(const CellStore& store, std::size_t n, const Rows& rows, E
         });
 }
 
-Found find_wrong_count(std::size_t n, const char* where) noexcept {
-    return n <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())
-               ? Found{}
-               : refuse(PayloadFault::bad_shape, where);
-}
-
 // The same of a range; its table is not read.
 template <class Rows>
 Found find_wrong_cells(const CellStore& store, const CellRange& range, const Rows& rows, ElementCopy way) noexcept {
     return find_wrong(store).and_then([&] { return find_wrong_extent(store, range); }).and_then([&] {
         return find_wrong_rows(store, static_cast<std::size_t>(range.count), rows, way);
     });
+}
+
+Found find_wrong_count(std::size_t n, const char* where) noexcept {
+    return n <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())
+               ? Found{}
+               : refuse(PayloadFault::bad_shape, where);
 }
 
 }  // namespace
