@@ -448,8 +448,4 @@ unexpected<Error> Manager::refuse(Verdict verdict) noexcept {
     return unexpected(verdict == Verdict::later ? Error::later : Error::never);
 }
 
-Sequence* Manager::find(SequenceHandle handle) noexcept {
-    return sequences_.find(handle) == nullptr ? nullptr : &sequences_[handle.index];
-}
-
 }  // namespace kvpane

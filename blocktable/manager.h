@@ -38,6 +38,7 @@ struct TableView {
     std::uint32_t run_begin = 0;
     std::uint32_t size = 0;     // logical blocks, holes included
     Length first_resident = 0;  // start of the unbroken run of cells that ends at the tail
+    Length cells = 0;           // where that run ends: committed tokens and reserved cells
 
     // The block at a logical index; null_block for holes and beyond the end.
     BlockId operator[](std::size_t entry) const {
@@ -251,7 +252,9 @@ private:
     BlockId take() noexcept;
     Step step() const noexcept;
     unexpected<Error> refuse(Verdict verdict) noexcept;
-    Sequence* find(SequenceHandle handle) noexcept;
+    Sequence* find(SequenceHandle handle) noexcept {
+        return sequences_.find(handle) == nullptr ? nullptr : &sequences_[handle.index];
+    }
     std::int64_t watermark() const noexcept { return sequences() > 0 ? config_.watermark : 0; }
 
     // Admission and the prefix cache.
@@ -312,5 +315,19 @@ private:
     Length cells_ = 0;
     std::int64_t blocks_taken_ = 0;
 };
+
+// Inlined, so that who looks at many tables pays only for the fields that it reads.
+inline expected<TableView> Manager::table(SequenceHandle sequence, GroupId group) const {
+    const Sequence* found = sequences_.find(sequence);
+    if (found == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    if (!is_group(group)) {
+        return unexpected(Error::invalid_argument);
+    }
+    const BlockTable& table = sequences_.table(sequence.index, group);
+    return TableView{table.sink_part(), table.run_part(), table.first(), table.size(),
+                     table.first_resident(shape_, found->length), found->length + found->reserved};
+}
 
 }  // namespace kvpane
