@@ -205,8 +205,8 @@ expected<SequenceHandle> Manager::do_fork(SequenceHandle parent, std::optional<L
     for (std::uint32_t group = 0; group < groups(); ++group) {
         BlockTable& table = sequences_.table(child, GroupId{group});
         table.assign_prefix(sequences_.table(parent.index, GroupId{group}), shape_, length);
-        std::ranges::for_each(table.sink_part(), [&](BlockId block) { pool_.share(block); });
-        std::ranges::for_each(table.run_part(), [&](BlockId block) { pool_.share(block); });
+        pool_.share(table.sink_part());
+        pool_.share(table.run_part());
     }
     ++statistics_.forks;
     return sequences_.handle(child);
