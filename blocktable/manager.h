@@ -182,7 +182,7 @@ public:
     const Config& config() const noexcept { return config_; }
     const BlockPool& pool() const noexcept { return pool_; }
     const Statistics& statistics() const noexcept { return statistics_; }
-    std::uint32_t groups() const noexcept { return static_cast<std::uint32_t>(config_.groups.size()); }
+    std::uint32_t groups() const noexcept { return sequences_.groups(); }
     std::uint32_t sequences() const noexcept { return sequences_.alive(); }
     bool is_alive(SequenceHandle sequence) const noexcept { return sequences_.find(sequence) != nullptr; }
     std::vector<SequenceHandle> living() const;  // COST O(slots)
@@ -239,6 +239,7 @@ private:
     void end_call() noexcept;
 
     expected<void> ask(std::span<const Reservation> batch);
+    expected<void> ask(SequenceHandle handle, Length cells);
     expected<void> take_what_was_asked();
     void make_room(const Plan& plan);
     void make_room_for_slots();
@@ -294,13 +295,12 @@ private:
     Observer* observer_ = nullptr;
     static constexpr std::int64_t never_seen = std::numeric_limits<std::int64_t>::max();
     std::int64_t unseen_ = never_seen;  // operations until the observer wants to see one
-    std::uint64_t batch_mark_ = 0;  // the latest batch; see Sequence::batch_mark
+    std::uint64_t batch_mark_ = 0;  // of the current call; see Sequence::batch_mark
 
     // What the current call hands out; kept so that a Step can point into it and nothing is allocated anew.
     std::vector<Slot> slots_;  // [n_groups, cells_]; only grows
     std::vector<BlockCopy> copies_;
-    std::vector<Reservation> batch_;  // append_batch's reservations
-    std::vector<BlockId> blocks_;     // scratch
+    std::vector<BlockId> blocks_;  // scratch
 
     // Priorities that end. A heap with stale entries in it: the latest due of a block is the one that counts.
     struct Expiry {
