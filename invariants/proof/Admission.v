@@ -13,25 +13,11 @@ Section Admission.
 Context {A : Type} (eqb : A -> A -> bool) (cfg : config).
 Notation B := (B cfg).
 Hypothesis B_pos : 0 < B.
-Arguments get {X}.
-Arguments refs {A}.
-Arguments free {A}.
-Arguments index {A}.
-Arguments in_group {A}.
-Arguments Work {A}.
-Arguments pool_of {A}.
-Arguments choices {A}.
-Arguments sources {A}.
-Arguments room {A}.
-Arguments seqs {A}.
-Arguments the_pool {A}.
-Arguments share {A}.
-Arguments share_all {A}.
-Notation extend_all := (extend_all A cfg).
-Notation slide_all := (slide_all A cfg).
-Notation hits_ok := (hits_ok A eqb cfg).
-Notation all_hits_ok := (all_hits_ok A eqb cfg).
-Notation admit := (admit A eqb cfg).
+Notation extend_all := (extend_all cfg).
+Notation slide_all := (slide_all cfg).
+Notation hits_ok := (hits_ok eqb cfg).
+Notation all_hits_ok := (all_hits_ok eqb cfg).
+Notation admit := (admit eqb cfg).
 Notation admissible := (admissible eqb cfg).
 Implicit Types (w : work A) (p : pool A) (st : state A).
 
@@ -39,7 +25,7 @@ Implicit Types (w : work A) (p : pool A) (st : state A).
 
 Lemma sound_share : forall p b es, sound p es -> sound (share p b) (Some b :: es).
 Proof.
-  intros p b es (N & F & U). unfold Machine.share.
+  intros p b es (N & F & U). unfold share.
   destruct (Nat.eqb_spec (get (refs p) b) 0) as [Z|Z]; repeat split; cbn.
   - now apply NoDup_filter.
   - intros c I. apply in_without in I. rewrite get_set_other by (intros ->; tauto). now apply F.
@@ -54,7 +40,7 @@ Qed.
 
 Lemma sound_share_all : forall bs p es, sound p es -> sound (share_all p bs) (bs ++ es).
 Proof.
-  induction bs as [|[b|] bs IH]; intros p es S; cbn [Machine.share_all fold_left app]; [exact S| |].
+  induction bs as [|[b|] bs IH]; intros p es S; cbn [share_all fold_left app]; [exact S| |].
   - apply sound_share with (b := b), IH in S. revert S. apply sound_less. intro c. cbn [count].
     rewrite !count_app.
     cbn [count]. lia.
@@ -73,7 +59,7 @@ Qed.
 Lemma hit_is_of_its_group : forall p query cut gi g es j b, hits_ok p query cut gi g es = true ->
   at_ es j = Some b -> exists k, get (index p) b = Some k /\ in_group k = gi.
 Proof.
-  intros p query cut gi g es j b H E. unfold Machine.hits_ok in H. rewrite !andb_true_iff in H.
+  intros p query cut gi g es j b H E. unfold Prefix.hits_ok in H. rewrite !andb_true_iff in H.
   destruct H as [[_ H] _]. assert (Hj : j < length es).
   { destruct (Nat.lt_ge_cases j (length es)); [assumption|]. now rewrite at_past in E. }
   rewrite forallb_forall in H. specialize (H j). rewrite in_seq, E, andb_true_iff in H.
@@ -148,11 +134,11 @@ Proof.
 Qed.
 
 Lemma commit_one_succeeds : forall s cells h p sl q, at_ sl s = Some q -> length cells <= rsv q ->
-  exists r, commit_one A cfg s cells h p sl = Done r.
+  exists r, commit_one cfg s cells h p sl = Done r.
 Proof.
   intros s cells h p sl q E L. unfold commit_one, find_seq. rewrite E. cbn [bind].
   destruct cells as [|c cells]; [now eexists|]. apply Nat.leb_le in L. rewrite L. cbn [bind require].
-  destruct (commit_all _ _ _ _ _ _ _ _ _) as [p' ts']. now eexists.
+  destruct (commit_all _ _ _ _ _ _ _ _) as [p' ts']. now eexists.
 Qed.
 
 (* What the admission does after its arguments have been found right. *)
@@ -163,8 +149,8 @@ Definition admit_hits (s : nat) (query : list A) (compute cut : nat) (hits : lis
   '(w, ts) <- extend_all cut k true (Work p cs []) ts ;;
   _ <- require (negb (others_live (seqs st)) || (watermark cfg <=? room w)) No_room ;;
   let sl := upd (seqs st) s (Some (Seq cut k false ts)) in
-  '(p, sl) <- commit_one A cfg s (firstn k (skipn cut query)) (firstn cut query) (pool_of w) sl ;;
-  Done (State A p sl).
+  '(p, sl) <- commit_one cfg s (firstn k (skipn cut query)) (firstn cut query) (pool_of w) sl ;;
+  Done (State p sl).
 
 Lemma admit_is : forall s query compute cut hits cs st, admit s query compute cut hits cs st =
   bind (require (is_vacant (seqs st) s) Invalid) (fun _ =>
@@ -199,8 +185,8 @@ Proof.
   set (k := Nat.min compute (length query - cut)) in *.
   apply bind_refused in H. destruct H as [H|([w ts'] & X & H)].
   - apply (extend_all_refused cfg cut k true ts (Work p cs [])) in H; trivial.
-    destruct H as [H|[-> H]]; [now left|]. right. split; [reflexivity|]. cbn [Machine.pool_of] in H. lia.
-  - apply takes_its_demand in X; trivial. cbn [Machine.pool_of] in X. apply bind_refused in H.
+    destruct H as [H|[-> H]]; [now left|]. right. split; [reflexivity|]. cbn [pool_of] in H. lia.
+  - apply takes_its_demand in X; trivial. cbn [pool_of] in X. apply bind_refused in H.
     destruct H as [H|([] & _ & H)].
     + apply require_refused in H. destruct H as [H ->]. right. split; [reflexivity|].
       destruct (Nat.le_gt_cases (kept_free st) (room w)) as [L|L]; [|lia].
@@ -223,7 +209,7 @@ Proof.
   pose proof (after_hits_sound _ _ _ _ _ _ _ is_sound E) as S.
   pose proof (after_hits_tails _ _ _ _ _ _ _ right_hits E) as N.
   apply bind_done in H. destruct H as ([w ts'] & X & H). apply bind_done in H. destruct H as ([] & R & _).
-  apply require_done, watermark_iff in R. apply takes_its_demand in X; trivial. cbn [Machine.pool_of] in X.
+  apply require_done, watermark_iff in R. apply takes_its_demand in X; trivial. cbn [pool_of] in X.
   lia.
 Qed.
 

@@ -8,9 +8,6 @@ Import ListNotations.
 Section Asking.
 
 Context {A : Type} (cfg : config).
-Arguments Work {A}.
-Arguments seqs {A}.
-Arguments the_pool {A}.
 Notation past_limit := (past_limit cfg).
 Implicit Types (st : state A) (p : pool A).
 

@@ -17,9 +17,6 @@ Section Bound.
 Context {A : Type} (eqb : A -> A -> bool) (cfg : config).
 Notation B := (B cfg).
 Hypothesis B_pos : 0 < B.
-Arguments seqs {A}.
-Arguments the_pool {A}.
-Arguments pool_of {A}.
 Notation cdiv := (cdiv cfg).
 Notation slack := (slack cfg).
 Notation sink_blocks := (sink_blocks cfg).
@@ -30,15 +27,15 @@ Implicit Types (st : state A) (p : pool A) (w : work A).
 (* ---------- arithmetic ---------- *)
 
 Lemma cdiv_mono : forall m n, m <= n -> cdiv m <= cdiv n.
-Proof. intros m n H. unfold Machine.cdiv. apply Nat.div_le_mono; lia. Qed.
+Proof. intros m n H. unfold State.cdiv. apply Nat.div_le_mono; lia. Qed.
 
 Lemma div_le_cdiv : forall n, n / B <= cdiv n.
-Proof. intro n. unfold Machine.cdiv. apply Nat.div_le_mono; lia. Qed.
+Proof. intro n. unfold State.cdiv. apply Nat.div_le_mono; lia. Qed.
 
 (* y cells, wherever they start, touch no more blocks than y + (B - 1) cells from the start of a block on. *)
 Lemma blocks_of_cells : forall from to y, to <= from + y -> cdiv to - from / B <= cdiv (y + (B - 1)).
 Proof.
-  intros from to y H. etransitivity; [apply Nat.sub_le_mono_r, cdiv_mono, H|]. unfold Machine.cdiv.
+  intros from to y H. etransitivity; [apply Nat.sub_le_mono_r, cdiv_mono, H|]. unfold State.cdiv.
   pose proof (Nat.div_mod from B ltac:(lia)) as E. pose proof (Nat.mod_upper_bound from B ltac:(lia)) as L.
   rewrite E at 1.
   replace (B * (from / B) + from mod B + y + (B - 1)) with (from mod B + y + (B - 1) + from / B * B) by lia.
@@ -47,7 +44,7 @@ Qed.
 
 Lemma cdiv_round : forall y, cdiv (y + (B - 1)) <= cdiv y + 1.
 Proof.
-  intro y. unfold Machine.cdiv. rewrite <- Nat.div_add by lia. apply Nat.div_le_mono; lia.
+  intro y. unfold State.cdiv. rewrite <- Nat.div_add by lia. apply Nat.div_le_mono; lia.
 Qed.
 
 (* ---------- holes ---------- *)
@@ -94,7 +91,7 @@ Definition grows (begin k : nat) (t t' : table) : Prop :=
   length (entries t') = Nat.max (length (entries t)) (cdiv (begin + k)) /\
   forall j, j < begin / B -> j < length (entries t) -> at_ (entries t') j = at_ (entries t) j.
 
-Lemma open_tail_keeps : forall begin hit w t w' t', open_tail A cfg begin hit (w, t) = Done (w', t') ->
+Lemma open_tail_keeps : forall begin hit w t w' t', open_tail cfg begin hit (w, t) = Done (w', t') ->
   length (entries t') = length (entries t) /\
   forall j, j < begin / B -> at_ (entries t') j = at_ (entries t) j.
 Proof.
@@ -105,14 +102,14 @@ Proof.
     (split; [apply length_upd|intros j Hj; apply at_upd_other; lia]).
 Qed.
 
-Lemma take_blocks_length : forall n w w' bs, take_blocks A n w = Done (w', bs) -> length bs = n.
+Lemma take_blocks_length : forall n w w' bs, take_blocks n w = Done (w', bs) -> length bs = n.
 Proof.
   induction n as [|n IH]; intros w w' bs H; cbn in H; take_apart; subst; [reflexivity|]. cbn. f_equal.
   eapply IH.
   eassumption.
 Qed.
 
-Lemma extend_grows : forall begin k hit w t w' t', extend A cfg begin k hit (w, t) = Done (w', t') ->
+Lemma extend_grows : forall begin k hit w t w' t', extend cfg begin k hit (w, t) = Done (w', t') ->
   grows begin k t t'.
 Proof.
   intros begin k hit w t w' t' H. unfold extend in H. apply bind_done in H. destruct H as ([w1 t1] & O & H).
@@ -122,7 +119,7 @@ Proof.
   - intros j Hj Hl. rewrite at_app, L. apply Nat.ltb_lt in Hl. rewrite Hl. now apply K.
 Qed.
 
-Lemma extend_all_grows : forall begin k hit ts w w' ts', extend_all A cfg begin k hit w ts = Done (w', ts') ->
+Lemma extend_all_grows : forall begin k hit ts w w' ts', extend_all cfg begin k hit w ts = Done (w', ts') ->
   length ts' = length ts /\
   forall i t', nth_error ts' i = Some t' -> exists t, nth_error ts i = Some t /\ grows begin k t t'.
 Proof.
@@ -145,14 +142,14 @@ Qed.
 
 (* ---------- all tables of a sequence ---------- *)
 
-Lemma slide_all_tables : forall keep gs p ts p' ts', slide_all A cfg keep gs p ts = (p', ts') ->
+Lemma slide_all_tables : forall keep gs p ts p' ts', slide_all cfg keep gs p ts = (p', ts') ->
   length ts' = length ts /\
   forall i g t', nth_error gs i = Some g -> nth_error ts' i = Some t' ->
                  exists t, nth_error ts i = Some t /\ t' = slid cfg g (keep g) t.
 Proof.
   intros keep. induction gs as [|g gs IH]; intros p [|t ts] p' ts' H; cbn [slide_all] in H;
     try (injection H as <- <-; split; [reflexivity|intros [|i]; discriminate]).
-  rewrite slide_is in H. destruct (slide_all A cfg keep gs _ ts) as [p2 ts2] eqn:E. injection H as <- <-.
+  rewrite slide_is in H. destruct (slide_all cfg keep gs _ ts) as [p2 ts2] eqn:E. injection H as <- <-.
   destruct (IH _ _ _ _ E) as [L F]. split; [cbn; now rewrite L|].
   intros [|i] g' t' Hg Ht; cbn in Hg, Ht |- *; [|now apply (F i)].
   injection Hg as <-. injection Ht as <-. now exists t.
@@ -185,7 +182,7 @@ Qed.
 
 (* All that a reservation does to the tables of one sequence. *)
 Lemma reserve_one_tables : forall s k w sl w' sl', shaped sl ->
-  reserve_one A cfg s k (w, sl) = Done (w', sl') ->
+  reserve_one cfg s k (w, sl) = Done (w', sl') ->
   exists q q', at_ sl s = Some q /\ sl' = upd sl s (Some q') /\ len q' = len q /\ rsv q' = rsv q + k /\
     shaped_seq q' /\
     forall i g t', nth_error (groups cfg) i = Some g -> nth_error (tables q') i = Some t' ->
@@ -193,7 +190,7 @@ Lemma reserve_one_tables : forall s k w sl w' sl', shaped sl ->
 Proof.
   intros s k w sl w' sl' Sh H. unfold reserve_one in H. apply bind_done in H. destruct H as (q & E & H).
   apply find_seq_done in E. destruct (Sh s q E) as [L Sq].
-  destruct (slide_all A cfg _ (groups cfg) (pool_of w) (tables q)) as [p ts] eqn:Es.
+  destruct (slide_all cfg _ (groups cfg) (pool_of w) (tables q)) as [p ts] eqn:Es.
   apply slide_all_tables in Es. destruct Es as [Ls Fs]. apply bind_done in H.
   destruct H as ([w1 ts1] & X & H).
   injection H as _ <-. apply extend_all_grows in X. destruct X as [Lx Fx].
@@ -228,7 +225,7 @@ Definition within_bound (extra : nat) (q : seq) : Prop :=
     held_blocks t <= sink_blocks g + cdiv (window g - 1 + slack + extra + (B - 1)).
 
 Lemma reserve_one_bound : forall s k w sl w' sl', shaped sl ->
-  reserve_one A cfg s k (w, sl) = Done (w', sl') ->
+  reserve_one cfg s k (w, sl) = Done (w', sl') ->
   shaped sl' /\ forall q', at_ sl' s = Some q' -> within_bound (rsv q') q'.
 Proof.
   intros s k w sl w' sl' Sh H.
@@ -238,11 +235,11 @@ Proof.
   intros i g t Hg Ht W. apply (held_at_most g (keep_from g (len q)) t _ (len q' + rsv q')).
   - now apply (F i).
   - now apply (proj2 Sq i).
-  - unfold Machine.keep_from, need. destruct (window g); lia.
+  - unfold State.keep_from, need. destruct (window g); lia.
 Qed.
 
 Lemma reserve_batch_bound : forall batch w sl w' sl', shaped sl -> NoDup (map fst batch) ->
-  reserve_batch A cfg batch (w, sl) = Done (w', sl') ->
+  reserve_batch cfg batch (w, sl) = Done (w', sl') ->
   shaped sl' /\ forall s q', In s (map fst batch) -> at_ sl' s = Some q' -> within_bound (rsv q') q'.
 Proof.
   induction batch as [|[s k] rest IH]; intros w sl w' sl' Sh N H; cbn [reserve_batch map fst] in *.
@@ -255,12 +252,12 @@ Qed.
 
 (* ---------- after a commit ---------- *)
 
-Lemma write_tables : forall gi g n cells h p t, snd (commit_table A cfg gi g n cells h (p, t)) =
+Lemma write_tables : forall gi g n cells h p t, snd (commit_table cfg gi g n cells h (p, t)) =
   if eager cfg then slid cfg g (keep_after_commit g (n + length cells)) t else t.
 Proof. intros. unfold commit_table. now destruct (eager cfg). Qed.
 
 Lemma commit_all_tables : forall n cells h gs gi p ts p' ts',
-  commit_all A cfg gi n cells h gs p ts = (p', ts') ->
+  commit_all cfg gi n cells h gs p ts = (p', ts') ->
   length ts' = length ts /\
   forall i g t', nth_error gs i = Some g -> nth_error ts' i = Some t' -> exists t, nth_error ts i = Some t /\
     t' = if eager cfg then slid cfg g (keep_after_commit g (n + length cells)) t else t.
@@ -268,15 +265,15 @@ Proof.
   intros n cells h. induction gs as [|g gs IH]; intros gi p [|t ts] p' ts' H; cbn [commit_all] in H;
     try (injection H as <- <-; split; [reflexivity|intros [|i]; discriminate]).
   pose proof (write_tables gi g n cells h p t) as T.
-  destruct (commit_table A cfg gi g n cells h (p, t)) as [p1 t1]. cbn [snd] in T.
-  destruct (commit_all A cfg (S gi) n cells h gs p1 ts) as [p2 ts2] eqn:E. injection H as <- <-.
+  destruct (commit_table cfg gi g n cells h (p, t)) as [p1 t1]. cbn [snd] in T.
+  destruct (commit_all cfg (S gi) n cells h gs p1 ts) as [p2 ts2] eqn:E. injection H as <- <-.
   destruct (IH _ _ _ _ _ E) as [L F]. split; [cbn; now rewrite L|].
   intros [|i] g' t' Hg Ht; cbn in Hg, Ht |- *; [|now apply (F i)].
   injection Hg as <-. injection Ht as <-. now exists t.
 Qed.
 
 Lemma commit_one_tables : forall s cells h p sl p' sl', shaped sl ->
-  commit_one A cfg s cells h p sl = Done (p', sl') -> cells <> [] ->
+  commit_one cfg s cells h p sl = Done (p', sl') -> cells <> [] ->
   exists q q', at_ sl s = Some q /\ sl' = upd sl s (Some q') /\ len q' = len q + length cells /\
     rsv q' = rsv q - length cells /\ shaped_seq q' /\
     (eager cfg = true -> forall i g t',
@@ -288,7 +285,7 @@ Proof.
   apply find_seq_done in E. destruct (Sh s q E) as [L Sq]. destruct cells as [|c cells]; [contradiction|].
   set (all := c :: cells) in *. apply bind_done in H. destruct H as ([] & R & H).
   apply require_done, Nat.leb_le in R.
-  destruct (commit_all A cfg 0 (len q) all _ (groups cfg) p (tables q)) as [p1 ts] eqn:X.
+  destruct (commit_all cfg 0 (len q) all _ (groups cfg) p (tables q)) as [p1 ts] eqn:X.
   injection H as _ <-. apply commit_all_tables in X. destruct X as [Lx F].
   exists q, (Seq (len q + length all) (rsv q - length all) true ts).
   split; [assumption|]. split; [reflexivity|]. split; [reflexivity|]. split; [reflexivity|].
@@ -311,7 +308,7 @@ Definition only_window (q : seq) : Prop :=
     held_blocks t <= sink_blocks g + cdiv (window g + slack + rsv q + (B - 1)).
 
 Lemma commit_one_bound : forall s cells h p sl p' sl' q', shaped sl ->
-  commit_one A cfg s cells h p sl = Done (p', sl') -> cells <> [] -> at_ sl' s = Some q' ->
+  commit_one cfg s cells h p sl = Done (p', sl') -> cells <> [] -> at_ sl' s = Some q' ->
     eager cfg = true ->
   only_window q'.
 Proof.
@@ -321,7 +318,7 @@ Proof.
   assert (0 < length cells) by (destruct cells; [contradiction|cbn; lia]).
   intros i g t Hg Ht W. specialize (F Eg i g t Hg Ht).
   assert (K : keep_after_commit g (len q') = len q' - window g - slack).
-  { unfold Machine.keep_after_commit, Machine.keep_from, need. destruct (window g); lia. }
+  { unfold State.keep_after_commit, State.keep_from, need. destruct (window g); lia. }
   rewrite K in F. split.
   - intros j b Hj. destruct (Nat.lt_ge_cases j (sink_blocks g)) as [|Hs]; [now left|]. right.
     destruct (Nat.lt_ge_cases j ((len q' - window g - slack) / B)) as [Hk|Hk];
@@ -349,7 +346,7 @@ Proof.
 Qed.
 
 Lemma commit_one_within : forall s cells h p sl p' sl' s' m,
-  commit_one A cfg s cells h p sl = Done (p', sl') ->
+  commit_one cfg s cells h p sl = Done (p', sl') ->
   (forall q, at_ sl s' = Some q -> within_bound m q) -> forall q', at_ sl' s' = Some q' -> within_bound m q'.
 Proof.
   intros s cells h p sl p' sl' s' m H Bd q' E'.
@@ -358,7 +355,7 @@ Proof.
   unfold commit_one in H. apply bind_done in H. destruct H as (q & E & H). apply find_seq_done in E.
   destruct cells as [|c cells]; [injection H as _ <-; now apply Bd|].
   apply bind_done in H. destruct H as ([] & _ & H).
-  destruct (commit_all A cfg 0 (len q) (c :: cells) _ (groups cfg) p (tables q)) as [p1 ts] eqn:X.
+  destruct (commit_all cfg 0 (len q) (c :: cells) _ (groups cfg) p (tables q)) as [p1 ts] eqn:X.
   injection H as _ <-. rewrite at_upd_same in E' by now apply at_some_length in E. injection E' as <-.
   apply commit_all_tables in X. destruct X as [_ F]. intros i g t' Hg Ht W. cbn [tables] in Ht.
   destruct (F i g t' Hg Ht) as (t & Ht0 & ->). specialize (Bd q E i g t Hg Ht0 W).
@@ -366,7 +363,7 @@ Proof.
 Qed.
 
 Lemma commit_one_shaped : forall s cells h p sl p' sl', shaped sl ->
-  commit_one A cfg s cells h p sl = Done (p', sl') -> shaped sl'.
+  commit_one cfg s cells h p sl = Done (p', sl') -> shaped sl'.
 Proof.
   intros s cells h p sl p' sl' Sh H. destruct cells as [|c cells].
   - unfold commit_one in H. take_apart. now subst.

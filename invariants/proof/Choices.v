@@ -13,25 +13,12 @@ Section Choices.
 
 Context {A : Type} (cfg : config).
 Notation B := (B cfg).
-Arguments get {X}.
-Arguments refs {A}.
-Arguments pins {A}.
-Arguments free {A}.
-Arguments open {A}.
-Arguments Work {A}.
-Arguments pool_of {A}.
-Arguments choices {A}.
-Arguments sources {A}.
-Arguments room {A}.
-Arguments take {A}.
-Arguments take_blocks {A}.
-Arguments give_all {A}.
-Notation open_tail := (open_tail A cfg).
-Notation extend := (extend A cfg).
-Notation extend_all := (extend_all A cfg).
-Notation slide_all := (slide_all A cfg).
-Notation reserve_one := (reserve_one A cfg).
-Notation reserve_batch := (reserve_batch A cfg).
+Notation open_tail := (open_tail cfg).
+Notation extend := (extend cfg).
+Notation extend_all := (extend_all cfg).
+Notation slide_all := (slide_all cfg).
+Notation reserve_one := (reserve_one cfg).
+Notation reserve_batch := (reserve_batch cfg).
 Implicit Types (w : work A) (p : pool A).
 
 (* For those who hold the blocks `es` both look the same, and both have the same room. *)
@@ -70,7 +57,7 @@ Proof.
   - rewrite !room_give with (es := es) by assumption. rewrite R. unfold gain. now rewrite P, O, F, M.
   - cbn. now rewrite !pins_give.
   - cbn. now rewrite !open_give.
-  - intros c Uc. cbn [give_w Machine.pool_of]. rewrite !refs_give, !get_set, !F by auto. reflexivity.
+  - intros c Uc. cbn [give_w pool_of]. rewrite !refs_give, !get_set, !F by auto. reflexivity.
   - intros c Uc. apply M. auto.
 Qed.
 
@@ -78,7 +65,7 @@ Lemma alike_give_all : forall bs es w1 w2, alike (bs ++ es) w1 w2 ->
   alike es (Work (give_all (pool_of w1) bs) (choices w1) (sources w1))
            (Work (give_all (pool_of w2) bs) (choices w2) (sources w2)).
 Proof.
-  induction bs as [|[b|] bs IH]; intros es w1 w2 H; cbn [Machine.give_all fold_left].
+  induction bs as [|[b|] bs IH]; intros es w1 w2 H; cbn [give_all fold_left].
   - destruct w1, w2. exact H.
   - apply alike_give in H. apply IH in H. exact H.
   - apply IH. revert H. apply alike_less. now intro b.
@@ -91,15 +78,15 @@ Proof.
   assert (U : forall c, 0 < count es c -> 0 < count (Some a :: es) c) by (intros; cbn [count]; lia).
   assert (Ua : 0 < count (Some a :: es) a) by (cbn; rewrite one_same; lia).
   constructor.
-  - now apply (sound_give (copy A cfg (pool_of w1) a b1 n)).
-  - now apply (sound_give (copy A cfg (pool_of w2) a b2 n)).
+  - now apply (sound_give (copy cfg (pool_of w1) a b1 n)).
+  - now apply (sound_give (copy cfg (pool_of w2) a b2 n)).
   - now rewrite !room_give_source with (es := es).
   - cbn. now rewrite !pins_give.
   - cbn. now rewrite !open_give.
-  - intros c Uc. cbn [give_source Machine.pool_of]. rewrite !refs_give, !get_set.
-    cbn [copy with_store Machine.refs].
+  - intros c Uc. cbn [give_source pool_of]. rewrite !refs_give, !get_set.
+    cbn [copy with_store refs].
     now rewrite !F by auto.
-  - intros c Uc. cbn [give_source Machine.sources]. cbn [mem existsb]. fold (mem c (sources w1)).
+  - intros c Uc. cbn [give_source sources]. cbn [mem existsb]. fold (mem c (sources w1)).
     fold (mem c (sources w2)). now rewrite M by auto.
 Qed.
 
@@ -110,14 +97,14 @@ Lemma alike_slide_all : forall keep gs ts es w1 w2, alike (named ts ++ es) w1 w2
     slide_all keep gs (pool_of w2) ts = (p2, ts') /\
     alike (named ts' ++ es) (Work p1 (choices w1) (sources w1)) (Work p2 (choices w2) (sources w2)).
 Proof.
-  intros keep. induction gs as [|g gs IH]; intros [|t ts] es w1 w2 H; cbn [Machine.slide_all];
+  intros keep. induction gs as [|g gs IH]; intros [|t ts] es w1 w2 H; cbn [Growth.slide_all];
     try (destruct w1, w2; eexists; eexists; eexists; split; [reflexivity|split; [reflexivity|exact H]]).
   rewrite !slide_is. set (d := dead cfg g (keep g) t). set (t' := slid cfg g (keep g) t).
   assert (H' : alike (d ++ (named ts ++ entries t' ++ es)) w1 w2).
   { revert H. apply alike_less. intro b. unfold named. cbn [flat_map].
     pose proof (count_slid cfg g (keep g) t b) as U. fold d t' in U. rewrite !count_app. lia. }
   apply alike_give_all, IH in H'. destruct H' as (p1 & p2 & ts' & E1 & E2 & H').
-  cbn [Machine.pool_of Machine.choices Machine.sources] in *. rewrite E1, E2. exists p1, p2, (t' :: ts').
+  cbn [pool_of choices sources] in *. rewrite E1, E2. exists p1, p2, (t' :: ts').
   split; [reflexivity|split; [reflexivity|]]. revert H'. apply alike_less. intro b. unfold named.
   cbn [flat_map].
   rewrite !count_app. lia.
@@ -156,7 +143,7 @@ Lemma alike_open_tail : forall begin hit es t w1 w2 w1' t1, alike (entries t ++ 
   exists w2' t2, open_tail begin hit (w2, t) = Done (w2', t2) /\ choices w2' = [] /\ alike es w1' w2' /\
                  length (entries t1) = length (entries t2).
 Proof.
-  intros begin hit es t w1 w2 w1' t1 H C T. unfold Machine.open_tail in *.
+  intros begin hit es t w1 w2 w1' t1 H C T. unfold Growth.open_tail in *.
   assert (He : alike es w1 w2) by (revert H; apply alike_less; intro b; rewrite count_app; lia).
   destruct (begin mod B =? 0); [take_apart; subst; now exists w2, t1|].
   destruct (at_ (entries t) (begin / B)) as [a|] eqn:E.
@@ -183,9 +170,9 @@ Lemma alike_extend_all : forall begin k hit ts es w1 w2 w1' ts1, alike (named ts
   extend_all begin k hit w1 ts = Done (w1', ts1) ->
   exists w2' ts2, extend_all begin k hit w2 ts = Done (w2', ts2) /\ choices w2' = [] /\ alike es w1' w2'.
 Proof.
-  induction ts as [|t ts IH]; intros es w1 w2 w1' ts1 H C T; cbn [Machine.extend_all] in *.
+  induction ts as [|t ts IH]; intros es w1 w2 w1' ts1 H C T; cbn [Growth.extend_all] in *.
   - take_apart. subst. now exists w2, [].
-  - unfold Machine.extend in *. apply bind_done in T. destruct T as ([w1a t1a] & T & T').
+  - unfold Growth.extend in *. apply bind_done in T. destruct T as ([w1a t1a] & T & T').
     apply bind_done in T. destruct T as ([w1b t1b] & To & T). apply bind_done in T.
     destruct T as ([w1c bs] & Tb & E).
     injection E as <- <-. apply bind_done in T'. destruct T' as ([w1d ts1d] & Tr & E). injection E as <- <-.
@@ -207,7 +194,7 @@ Lemma alike_reserve_one : forall s k es sl1 sl2 w1 w2 w1' sl1', at_ sl1 s = at_ 
   exists w2' sl2', reserve_one s k (w2, sl2) = Done (w2', sl2') /\ choices w2' = [] /\ alike es w1' w2' /\
     forall s', s' <> s -> at_ sl1' s' = at_ sl1 s' /\ at_ sl2' s' = at_ sl2 s'.
 Proof.
-  intros s k es sl1 sl2 w1 w2 w1' sl1' E H C T. unfold Machine.reserve_one in *.
+  intros s k es sl1 sl2 w1 w2 w1' sl1' E H C T. unfold Growth.reserve_one in *.
   unfold find_seq, held in *. rewrite E in T. destruct (at_ sl2 s) as [q|]; [|discriminate]. cbn [bind] in *.
   destruct (alike_slide_all (fun g => keep_from cfg g (len q)) (groups cfg) _ _ _ _ H)
     as (p1 & p2 & ts & E1 & E2 & H').
@@ -225,7 +212,7 @@ Lemma alike_reserve_batch : forall batch es sl1 sl2 w1 w2 w1' sl1', NoDup (map f
   exists w2' sl2', reserve_batch batch (w2, sl2) = Done (w2', sl2').
 Proof.
   induction batch as [|[s k] rest IH]; intros es sl1 sl2 w1 w2 w1' sl1' N E H C T;
-    cbn [Machine.reserve_batch] in *.
+    cbn [Growth.reserve_batch] in *.
   - now exists w2, sl2.
   - cbn [map fst flat_map] in *. inversion_clear N as [|? ? Ns Nr]. rewrite <- app_assoc in H.
     apply bind_done in T. destruct T as ([w1a sl1a] & T & T').

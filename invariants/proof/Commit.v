@@ -2,13 +2,13 @@
 (* A commit to the tables of one sequence (blocktable/): reserved cells are written, whole blocks enter the
    index, windows slide. For one group and for all, with the same promises as in Tables.v. *)
 From Coq Require Import List Arith Bool Lia.
-From Kvpane Require Import TotalMap Machine Lists Entries Invariant Pool Tables.
+From Kvpane Require Import TotalMap Machine Interpreter Lists Entries Invariant Pool Tables.
 Import ListNotations.
 
 Section Commit.
 Context {A : Type} {watch : nat -> nat -> Prop} {cfg : config}
-  {block_size_positive : positive (Machine.B cfg)}.
-Notation B := (Machine.B cfg).
+  {block_size_positive : positive (B cfg)}.
+Notation B := (B cfg).
 Implicit Types (p : pool A) (rest : nat -> nat) (t : table) (g : group) (m : nat) (h : list A).
 
 (* ---------- cells are written ---------- *)

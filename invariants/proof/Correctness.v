@@ -3,7 +3,7 @@
    reaches, with any choices of blocks, hits and evictions. Numbers in brackets are those of the invariants
    in the design. *)
 From Coq Require Import List Arith Bool Lia Permutation.
-From Kvpane Require Import TotalMap Machine Lists Entries Invariant Pool Tables Hits Sequences Refinement.
+From Kvpane Require Import TotalMap Machine Interpreter Lists Entries Invariant Pool Tables Hits Sequences Refinement.
 From Kvpane Require Window.
 Import ListNotations.
 
@@ -20,8 +20,8 @@ Section Correctness.
 Context {A : Type} {cfg : config}.
 Variable eqb : A -> A -> bool.
 Hypothesis eqb_ok : forall x y, eqb x y = true <-> x = y.
-Hypothesis block_size_positive : 0 < Machine.B cfg.
-Notation B := (Machine.B cfg).
+Hypothesis block_size_positive : 0 < B cfg.
+Notation B := (B cfg).
 
 Local Instance blocks_hold_cells : positive B := block_size_positive.
 

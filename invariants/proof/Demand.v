@@ -13,22 +13,10 @@ Section Demand.
 
 Context {A : Type} (cfg : config).
 Notation B := (B cfg).
-Arguments get {X}.
-Arguments refs {A}.
-Arguments pins {A}.
-Arguments free {A}.
-Arguments Work {A}.
-Arguments pool_of {A}.
-Arguments choices {A}.
-Arguments sources {A}.
-Arguments takeable {A}.
-Arguments room {A}.
-Arguments take {A}.
-Arguments take_blocks {A}.
 Implicit Types (w : work A) (p : pool A).
-Notation open_tail := (open_tail A cfg).
-Notation extend := (extend A cfg).
-Notation extend_all := (extend_all A cfg).
+Notation open_tail := (open_tail cfg).
+Notation extend := (extend cfg).
+Notation extend_all := (extend_all cfg).
 
 Section Arguments_of_a_reservation.
 
@@ -141,7 +129,7 @@ Lemma open_tail_takes : forall w t w' t' es, sound (pool_of w) (entries t ++ es)
   length (entries t') = length (entries t).
 Proof.
   intros w t w' t' es S H. pose proof (sound_tail _ _ _ S) as Se.
-  unfold Machine.open_tail in H. unfold tail_demand, tail.
+  unfold Growth.open_tail in H. unfold tail_demand, tail.
   destruct (begin mod B =? 0); [take_apart; subst; repeat split; auto; apply Se|].
   destruct (at_ (entries t) (begin / B)) as [a|] eqn:Ea.
   - unfold writes_in_place. destruct (negb hit && _ && _).
@@ -151,10 +139,10 @@ Proof.
       destruct (take_keeps _ _ _ _ Sa T) as (S1 & R1 & K1 & P1 & C1).
       pose proof (room_give_source cfg w1 a b (begin mod B) es S1) as R2. unfold give_source in R2.
       cbn [entries]. rewrite length_upd. split; [|split; [|split; [|reflexivity]]].
-      * now apply (sound_give (copy A cfg (pool_of w1) a b (begin mod B))).
+      * now apply (sound_give (copy cfg (pool_of w1) a b (begin mod B))).
       * lia.
-      * split; [|split; [|exact C1]]; cbn [Machine.pool_of]; rewrite ?refs_give, ?pins_give; [|assumption].
-        intros c U N. cbn in N. cbn [copy with_store Machine.refs].
+      * split; [|split; [|exact C1]]; cbn [pool_of]; rewrite ?refs_give, ?pins_give; [|assumption].
+        intros c U N. cbn in N. cbn [copy with_store refs].
         rewrite get_set_other by tauto. apply K1; [|tauto]. cbn [count]. lia.
   - apply bind_done in H. destruct H as ([b w1] & T & H). injection H as <- <-.
     destruct (take_keeps _ _ _ _ Se T) as (S1 & R1 & K1). cbn [entries]. rewrite length_upd.
@@ -164,7 +152,7 @@ Qed.
 Lemma open_tail_refused : forall w t why, open_tail begin hit (w, t) = Refused why ->
   short_of (tail_demand (pool_of w) t) w why.
 Proof.
-  intros w t why H. unfold tail_demand. unfold Machine.open_tail in H.
+  intros w t why H. unfold tail_demand. unfold Growth.open_tail in H.
   destruct (begin mod B =? 0); [discriminate|].
   destruct (at_ (entries t) (begin / B)) as [a|].
   - unfold writes_in_place. destruct (negb hit && _ && _); [discriminate|].
@@ -179,7 +167,7 @@ Lemma extend_takes : forall w t w' t' es, sound (pool_of w) (entries t ++ es) ->
   sound (pool_of w') es /\ room w = tail_demand (pool_of w) t + new_blocks t + room w' /\
     kept es (tail t) w w'.
 Proof.
-  intros w t w' t' es S H. unfold Machine.extend in H. apply bind_done in H. destruct H as ([w1 t1] & O & H).
+  intros w t w' t' es S H. unfold Growth.extend in H. apply bind_done in H. destruct H as ([w1 t1] & O & H).
   apply bind_done in H. destruct H as ([w2 bs] & T & H). injection H as <- <-.
   destruct (open_tail_takes _ _ _ _ _ S O) as (S1 & R1 & K1 & L1).
   destruct (take_blocks_takes _ _ _ _ _ S1 T) as (S2 & R2 & K2 & _). unfold new_blocks. rewrite L1 in R2.
@@ -189,7 +177,7 @@ Qed.
 Lemma extend_refused : forall w t es why, sound (pool_of w) (entries t ++ es) ->
   extend begin k hit (w, t) = Refused why -> short_of (tail_demand (pool_of w) t + new_blocks t) w why.
 Proof.
-  intros w t es why S H. unfold Machine.extend in H. apply bind_refused in H.
+  intros w t es why S H. unfold Growth.extend in H. apply bind_refused in H.
   destruct H as [H|([w1 t1] & O & H)].
   - apply open_tail_refused in H. revert H. apply short_of_more. lia.
   - destruct (open_tail_takes _ _ _ _ _ S O) as (S1 & R1 & K1 & L1).
@@ -243,7 +231,7 @@ Qed.
 Theorem takes_its_demand : forall ts w w' ts', sound (pool_of w) (named ts) -> NoDup (tails_of ts) ->
   extend_all begin k hit w ts = Done (w', ts') -> room w = demand (pool_of w) ts + room w'.
 Proof.
-  induction ts as [|t ts IH]; intros w w' ts' S N H; cbn [Machine.extend_all] in H.
+  induction ts as [|t ts IH]; intros w w' ts' S N H; cbn [Growth.extend_all] in H.
   - take_apart. now subst.
   - apply bind_done in H. destruct H as ([w1 t1] & E & H). apply bind_done in H.
     destruct H as ([w2 ts2] & Es & H).
@@ -255,7 +243,7 @@ Qed.
 Lemma extend_all_refused : forall ts w why, sound (pool_of w) (named ts) -> NoDup (tails_of ts) ->
   extend_all begin k hit w ts = Refused why -> short_of (demand (pool_of w) ts) w why.
 Proof.
-  induction ts as [|t ts IH]; intros w why S N H; cbn [Machine.extend_all] in H; [discriminate|].
+  induction ts as [|t ts IH]; intros w why S N H; cbn [Growth.extend_all] in H; [discriminate|].
   apply bind_refused in H. destruct H as [H|([w1 t1] & E & H)].
   - apply (extend_refused _ _ _ _ S) in H. revert H. apply short_of_more. cbn [demand]. lia.
   - destruct (extend_takes _ _ _ _ _ S E) as (S1 & R1 & K1). cbn [demand].
@@ -277,7 +265,7 @@ Qed.
 Lemma extend_all_sound : forall ts w w' ts' es, sound (pool_of w) (named ts ++ es) ->
   extend_all begin k hit w ts = Done (w', ts') -> sound (pool_of w') es.
 Proof.
-  induction ts as [|t ts IH]; intros w w' ts' es S H; cbn [Machine.extend_all] in H.
+  induction ts as [|t ts IH]; intros w w' ts' es S H; cbn [Growth.extend_all] in H.
   - take_apart. now subst.
   - apply bind_done in H. destruct H as ([w1 t1] & E & H). apply bind_done in H.
     destruct H as ([w2 ts2] & Es & H).

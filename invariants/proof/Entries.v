@@ -192,7 +192,7 @@ Class positive (n : nat) : Prop := is_positive : 0 < n.
 
 Section Division.
 Variable cfg : config.
-Notation B := (Machine.B cfg).
+Notation B := (B cfg).
 Context {block_size_positive : positive B}.
 
 Lemma div_mod_eq : forall i, i = i / B * B + i mod B /\ i mod B < B.

@@ -3,7 +3,7 @@
    accepts what it should: one life of a pool with hits, copies, a fork, windows, a sink, a device step and
    fences. Every operation of it is accepted. *)
 From Coq Require Import List Arith Bool.
-From Kvpane Require Import TotalMap Machine Entries Invariant Pool Tables Hits Sequences Refinement.
+From Kvpane Require Import TotalMap Machine Interpreter Entries Invariant Pool Tables Hits Sequences Refinement.
 Import ListNotations.
 
 (* Two cells a block, 14 blocks; one group sees everything, the other 3 cells and the first one. *)
@@ -16,7 +16,7 @@ Definition try (o : op nat) (c : state nat * histories nat) : result (state nat 
 
 (* Where operations lead to, if each is accepted. *)
 Definition after (os : list (op nat)) : result (state nat * histories nat) :=
-  fold_left (fun r o => c <- r ;; try o c) os (Done (init nat small 4, spec_init nat 4)).
+  fold_left (fun r o => c <- r ;; try o c) os (Done (init small 4, spec_init 4)).
 
 (* What the groups of sequence s read back, and their tables. *)
 Definition reads (s : nat) (c : state nat * histories nat) : list (list nat * list (option nat)) :=

@@ -3,13 +3,13 @@
    header that says so (oracle/generate). Cells are numbers: the oracle's C++ side gives each (scope, external content,
    token) one of its own. *)
 From Coq Require Import Arith PArith FMapPositive.
-From Kvpane Require Import Realizers TotalMap Machine.
+From Kvpane Require Import Realizers TotalMap Machine Interpreter Never.
 From Kvpane Require FastSpec.
 
 Definition oracle_cell := nat.
-Definition oracle_step := step oracle_cell Nat.eqb.
-Definition oracle_is_never := is_never oracle_cell Nat.eqb.
-Definition oracle_best_cut := best_cut oracle_cell Nat.eqb.
+Definition oracle_step := step (A := oracle_cell) Nat.eqb.
+Definition oracle_is_never := is_never (A := oracle_cell) Nat.eqb.
+Definition oracle_best_cut := best_cut (A := oracle_cell) Nat.eqb.
 
 (* The same histories, kept newest first: a third view. *)
 Definition fast_start := FastSpec.fast_empty (Cell := oracle_cell).

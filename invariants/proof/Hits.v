@@ -2,14 +2,14 @@
 (* Prefix hits: blocks that the machine accepts for a query (`all_hits_ok`) make tables that hold the
    query's own cells at the query's own positions (X2), and no block is among them twice. *)
 From Coq Require Import List Arith Bool Lia.
-From Kvpane Require Import TotalMap Machine Lists Entries Invariant.
+From Kvpane Require Import TotalMap Machine Interpreter Lists Entries Invariant.
 Import ListNotations.
 
 Section Hits.
-Context {A : Type} {cfg : config} {block_size_positive : positive (Machine.B cfg)}.
+Context {A : Type} {cfg : config} {block_size_positive : positive (B cfg)}.
 Variable eqb : A -> A -> bool.
 Hypothesis eqb_ok : forall x y, eqb x y = true <-> x = y.
-Notation B := (Machine.B cfg).
+Notation B := (B cfg).
 Implicit Types (p : pool A) (es : list (option nat)) (query : list A).
 
 Lemma is_prefix_agrees : forall a b i, is_prefix eqb a b = true -> i < length a ->

@@ -12,8 +12,7 @@
    still owns alone. So it is enough to follow one table at a time; all others keep what they had
    (`table_ok_frame`). *)
 From Coq Require Import List Arith Bool Lia.
-From Kvpane Require Import TotalMap Machine Lists Entries.
-From Kvpane Require Export Implicit.
+From Kvpane Require Import TotalMap Machine Interpreter Lists Entries.
 Import ListNotations.
 
 (* ---------- appearances in the tables of all sequences ---------- *)
@@ -25,7 +24,7 @@ Definition all_blocks (sl : list (option seq)) : list (option nat) := flat_map b
 
 Section Invariant.
 Context {A : Type} (watch : nat -> nat -> Prop) (cfg : config).
-Notation B := (Machine.B cfg).
+Notation B := (B cfg).
 
 (* ---------- the pool ---------- *)
 
@@ -265,7 +264,6 @@ Arguments reserved {A cfg gi p m h g t}.
 Arguments len_exact {A cfg p q h}.
 Arguments seq_tables {A cfg p q h}.
 Arguments seq_distinct {A cfg p q h}.
-Arguments lower {A}.
 Arguments frame_refl {A cfg}.
 Arguments frame_trans {A cfg}.
 Arguments frame_less {A cfg}.

@@ -17,18 +17,14 @@ Hypothesis eqb_ok : forall x y, eqb x y = true <-> x = y.
 Notation B := (B cfg).
 Hypothesis B_pos : 0 < B.
 
-Arguments get {X}.
-Arguments index {A}.
-Arguments in_group {A}.
-Arguments content {A}.
-Notation key_block := (key_block A cfg).
-Notation agreement := (agreement A eqb).
-Notation is_prefix := (is_prefix A eqb).
-Notation holds := (holds A eqb cfg).
-Notation hits_ok := (hits_ok A eqb cfg).
-Notation all_hits_ok := (all_hits_ok A eqb cfg).
-Notation candidates := (candidates A eqb cfg).
-Notation best_cut := (best_cut A eqb cfg).
+Notation key_block := (key_block cfg).
+Notation agreement := (agreement eqb).
+Notation is_prefix := (is_prefix eqb).
+Notation holds := (holds eqb cfg).
+Notation hits_ok := (hits_ok eqb cfg).
+Notation all_hits_ok := (all_hits_ok eqb cfg).
+Notation candidates := (candidates eqb cfg).
+Notation best_cut := (best_cut eqb cfg).
 
 (* ---------- prefixes ---------- *)
 
@@ -69,7 +65,7 @@ Definition known_for (p : pool A) (query : list A) (cut gi j b : nat) : Prop :=
 Lemma holds_iff : forall p query cut gi j b, cut <= length query ->
   (holds p query cut gi j b = true <-> known_for p query cut gi j b).
 Proof.
-  intros p query cut gi j b Hcut. unfold Machine.holds, known_for. fold (reach cut j).
+  intros p query cut gi j b Hcut. unfold Prefix.holds, known_for. fold (reach cut j).
   assert (Hr : length (firstn (reach cut j) query) = reach cut j)
     by (rewrite firstn_length; unfold reach; lia).
   destruct (get (index p) b) as [k|]; cbn.
@@ -83,17 +79,17 @@ Lemma has_block_iff : forall p query cut gi j, cut <= length query ->
   (has_block (candidates p query) gi j (reach cut j) = true <->
    exists b, b < N cfg /\ holds p query cut gi j b = true).
 Proof.
-  intros p query cut gi j Hcut. unfold has_block, Machine.candidates.
+  intros p query cut gi j Hcut. unfold has_block, Prefix.candidates.
   assert (Hr : reach cut j <= length query) by (unfold reach; lia).
   rewrite existsb_exists. split.
   - intros (((gi', j'), m') & I & E). apply in_flat_map in I. destruct I as (b & Ib & I).
     apply in_seq in Ib. exists b. split; [lia|].
-    unfold Machine.holds. fold (reach cut j). destruct (get (index p) b) as [k|]; [|contradiction].
+    unfold Prefix.holds. fold (reach cut j). destruct (get (index p) b) as [k|]; [|contradiction].
     destruct I as [I|[]]. injection I as <- <- <-.
     apply andb_true_iff in E. destruct E as [E M]. apply andb_true_iff in E. destruct E as [G J].
     apply Nat.leb_le, agreement_iff in M; [|assumption]. destruct M as [L P].
     apply Nat.leb_le in L. now rewrite G, J, L, P.
-  - intros (b & Ib & H). unfold Machine.holds in H. fold (reach cut j) in H.
+  - intros (b & Ib & H). unfold Prefix.holds in H. fold (reach cut j) in H.
     destruct (get (index p) b) as [k|] eqn:Ek; [|discriminate].
     rewrite !andb_true_iff in H. destruct H as [[G J] [L P]].
     exists (in_group k, key_block k, agreement query (content k)). split.
@@ -159,7 +155,7 @@ Lemma needed_entry_is_held : forall p query cut gi g es j,
   hits_ok p query cut gi g es = true -> j < cdiv cfg cut -> needs_entry cfg g cut j = true ->
   exists b, at_ es j = Some b /\ b < N cfg /\ holds p query cut gi j b = true.
 Proof.
-  intros p query cut gi g es j H Hj Hn. unfold Machine.hits_ok in H.
+  intros p query cut gi g es j H Hj Hn. unfold Prefix.hits_ok in H.
   rewrite !andb_true_iff, Nat.eqb_eq in H. destruct H as [[L F] R].
   rewrite forallb_forall in F. specialize (F j). rewrite in_seq in F. specialize (F ltac:(lia)).
   destruct (at_ es j) as [b|] eqn:E.
@@ -199,7 +195,7 @@ Proof.
       - apply find_some in E. destruct E as [I E]. apply in_seq in I. exists c.
         repeat split; [lia|assumption].
       - rewrite (find_none _ _ E b) in Hh; [discriminate|]. apply in_seq. lia. }
-    unfold Machine.hits_ok.
+    unfold Prefix.hits_ok.
     assert (L : length (found p query cut gi g) = cdiv cfg cut)
       by (unfold found; now rewrite map_length, seq_length).
     rewrite L. rewrite !andb_true_iff, Nat.eqb_eq. repeat split.
@@ -269,15 +265,15 @@ Lemma no_hits_are_admissible : forall p query, 0 < length query ->
   admissible p query 0 (map (fun _ => []) (groups cfg)) = true.
 Proof.
   intros p query H. unfold admissible. rewrite orb_true_r. apply Nat.ltb_lt in H. rewrite H. cbn [andb].
-  generalize 0 at 2. induction (groups cfg) as [|g gs IH]; intro gi; cbn [Machine.all_hits_ok map];
+  generalize 0 at 2. induction (groups cfg) as [|g gs IH]; intro gi; cbn [Prefix.all_hits_ok map];
     [reflexivity|].
-  rewrite IH. unfold Machine.hits_ok. now rewrite cdiv_zero.
+  rewrite IH. unfold Prefix.hits_ok. now rewrite cdiv_zero.
 Qed.
 
 (* One cell at least is left to compute. *)
 Theorem best_cut_leaves_a_cell : forall p query, best_cut p query <= length query - 1.
 Proof.
-  intros p query. unfold Machine.best_cut. destruct (caching cfg); [|lia].
+  intros p query. unfold Prefix.best_cut. destruct (caching cfg); [|lia].
   destruct (longest_sound (candidates p query) (length query - 1)) as [->|[H _]]; [lia|exact H].
 Qed.
 
@@ -289,7 +285,7 @@ Proof.
               exists hits, admissible p query (best_cut p query) hits = true).
   { intros ->. split; [|eexists; now apply no_hits_are_admissible].
     unfold may_end_at. rewrite Nat.mod_0_l by lia. apply orb_true_r. }
-  unfold admissible in *. unfold Machine.best_cut in *.
+  unfold admissible in *. unfold Prefix.best_cut in *.
   destruct (caching cfg) eqn:Hc; [|now apply Z].
   destruct (longest_sound (candidates p query) (length query - 1)) as [E|(L & M & H)]; [now apply Z|].
   split; [assumption|]. apply all_can_hit_iff in H; [|lia]. destruct H as [hits H]. exists hits.
@@ -300,7 +296,7 @@ Theorem best_cut_maximal : forall p query cut hits, may_end_at cut = true ->
   admissible p query cut hits = true -> cut <= best_cut p query.
 Proof.
   intros p query cut hits Hm H. unfold admissible in H. rewrite !andb_true_iff, Nat.ltb_lt in H.
-  destruct H as [[L C] H]. unfold Machine.best_cut. destruct (caching cfg); cbn [orb] in C.
+  destruct H as [[L C] H]. unfold Prefix.best_cut. destruct (caching cfg); cbn [orb] in C.
   - apply longest_maximal; [lia|assumption|]. apply all_can_hit_iff; [lia|]. now exists hits.
   - apply Nat.eqb_eq in C. lia.
 Qed.
@@ -327,7 +323,7 @@ Proof.
   intros p query cut hits gi es j b H He Hb. unfold admissible in H. rewrite !andb_true_iff, Nat.ltb_lt in H.
   destruct H as [[L _] H]. destruct (all_hits_ok_at _ _ _ _ _ _ H) as [Hlen F].
   destruct (nth_error (groups cfg) gi) as [g|] eqn:Eg.
-  - specialize (F gi g es Eg He). cbn [plus] in F. unfold Machine.hits_ok in F.
+  - specialize (F gi g es Eg He). cbn [plus] in F. unfold Prefix.hits_ok in F.
     rewrite !andb_true_iff, Nat.eqb_eq in F. destruct F as [[Le F] _].
     assert (Hj : j < length es).
     { destruct (Nat.lt_ge_cases j (length es)) as [|Hge]; [assumption|]. unfold at_ in Hb.

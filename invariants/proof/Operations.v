@@ -2,7 +2,7 @@
 (* What single operations promise: a refusal changes nothing, a batch is all or nothing, other sequences do
    not notice, a hit is the query's own prefix, and a fence falls with the last step that it waits for. *)
 From Coq Require Import List Arith Bool Lia.
-From Kvpane Require Import TotalMap Machine Lists Entries Invariant Pool Tables Hits Sequences Refinement
+From Kvpane Require Import TotalMap Machine Interpreter Lists Entries Invariant Pool Tables Hits Sequences Refinement
   Correctness.
 Import ListNotations.
 
@@ -19,8 +19,8 @@ Section Operations.
 Context {A : Type} {cfg : config}.
 Variable eqb : A -> A -> bool.
 Hypothesis eqb_ok : forall x y, eqb x y = true <-> x = y.
-Hypothesis block_size_positive : 0 < Machine.B cfg.
-Notation B := (Machine.B cfg).
+Hypothesis block_size_positive : 0 < B cfg.
+Notation B := (B cfg).
 
 Local Instance blocks_hold_cells' : positive B := block_size_positive.
 

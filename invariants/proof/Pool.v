@@ -4,7 +4,7 @@
 
    pool_ok c p -> (c' is c and what the primitive adds or takes away) -> pool_ok c' p' /\ frame rest p p'. *)
 From Coq Require Import List Arith Bool Lia.
-From Kvpane Require Import TotalMap Machine Lists Entries Invariant.
+From Kvpane Require Import TotalMap Machine Interpreter Lists Entries Invariant.
 Import ListNotations.
 
 Local Arguments without : simpl never.
@@ -13,8 +13,8 @@ Local Arguments copy : simpl never.
 
 Section PoolLemmas.
 Context {A : Type} {watch : nat -> nat -> Prop} {cfg : config}
-  {block_size_positive : positive (Machine.B cfg)}.
-Notation B := (Machine.B cfg).
+  {block_size_positive : positive (B cfg)}.
+Notation B := (B cfg).
 Implicit Types (p : pool A) (c rest : nat -> nat) (b : nat).
 
 (* ---------- what happens to one block only ---------- *)

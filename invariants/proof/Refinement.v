@@ -3,15 +3,15 @@
    the tables say what the histories say. One lemma `..._ok` for each operation; `step_ok` is all of them,
    `run_ok` any list of them. *)
 From Coq Require Import List Arith Bool Lia.
-From Kvpane Require Import TotalMap Machine Lists Entries Invariant Pool Tables Commit Hits Sequences.
+From Kvpane Require Import TotalMap Machine Interpreter Lists Entries Invariant Pool Tables Commit Hits Sequences.
 Import ListNotations.
 
 Section Refinement.
 Context {A : Type} {watch : nat -> nat -> Prop} {cfg : config}
-  {block_size_positive : positive (Machine.B cfg)}.
+  {block_size_positive : positive (B cfg)}.
 Variable eqb : A -> A -> bool.
 Hypothesis eqb_ok : forall x y, eqb x y = true <-> x = y.
-Notation B := (Machine.B cfg).
+Notation B := (B cfg).
 Implicit Types (p : pool A) (hs : histories A) (sl : list (option seq)) (st : state A) (h : list A)
   (g : group).
 
@@ -250,7 +250,7 @@ End Refinement.
 
 Definition nothing (b j : nat) : Prop := False.
 
-Lemma init_ok : forall A cfg n, R nothing cfg (init A cfg n) (spec_init A n).
+Lemma init_ok : forall A cfg n, R (A := A) nothing cfg (init cfg n) (spec_init n).
 Proof.
   intros A cfg n. assert (Z : forall b, count (all_blocks (repeat None n)) b = 0).
   { intros b. unfold all_blocks. induction n as [|n IH]; [reflexivity|]. exact IH. }

@@ -10,17 +10,11 @@ Section Refusals.
 
 Context {A : Type} (cfg : config).
 Notation B := (B cfg).
-Arguments get {X}.
-Arguments pins {A}.
-Arguments index {A}.
-Arguments open {A}.
-Arguments seqs {A}.
-Arguments the_pool {A}.
-Notation commit := (commit A cfg).
-Notation cancel := (cancel A cfg).
-Notation fork := (fork A cfg).
-Notation truncate := (truncate A cfg).
-Notation release := (release A cfg).
+Notation commit := (commit cfg).
+Notation cancel := (cancel cfg).
+Notation fork := (fork cfg).
+Notation truncate := (truncate cfg).
+Notation release := (release cfg).
 Implicit Types (st : state A) (p : pool A).
 
 (* ---------- conditions in plain words ---------- *)
@@ -66,7 +60,7 @@ Proof.
   - destruct cells as [|c cells].
     + cbn. split; [discriminate|intros [[_ H]|(_ & q' & _ & H)]; [discriminate|lia]].
     + destruct (Nat.leb_spec (length (c :: cells)) (rsv q)) as [L|L]; cbn [bind require].
-      * destruct (commit_all _ _ _ _ _ _ _ _ _) as [p ts]. cbn [bind].
+      * destruct (commit_all _ _ _ _ _ _ _ _) as [p ts]. cbn [bind].
         split; [discriminate|intros [[_ H]|(_ & q' & H & L')]; [discriminate|]]. injection H as <-. lia.
       * split.
         -- intro H. injection H as <-. right. split; [reflexivity|]. now exists q.
@@ -138,14 +132,14 @@ Qed.
 
 (* ---------- steps and pins ---------- *)
 
-Theorem begin_refused : forall i p why, step_begin A i p = Refused why <-> why = Invalid /\ In i (open p).
+Theorem begin_refused : forall i p why, step_begin i p = Refused why <-> why = Invalid /\ In i (open p).
 Proof.
   intros i p why. unfold step_begin. rewrite bind_refused, require_refused, negb_false_iff, mem_iff. split.
   - intros [[I ->]|(u & _ & H)]; [now split|discriminate].
   - intros [-> I]. now left.
 Qed.
 
-Theorem end_refused : forall i p why, step_end A i p = Refused why <-> why = Invalid /\ ~ In i (open p).
+Theorem end_refused : forall i p why, step_end i p = Refused why <-> why = Invalid /\ ~ In i (open p).
 Proof.
   intros i p why. unfold step_end. rewrite bind_refused, require_refused, mem_false_iff. split.
   - intros [[I ->]|(u & _ & H)]; [now split|discriminate].
@@ -156,13 +150,13 @@ Lemma once_refused : forall (f : result (pool A) -> nat -> result (pool A)) bs w
   (forall b, f (Refused why) b = Refused why) -> fold_left f bs (Refused why) = Refused why.
 Proof. intros f bs why H. induction bs as [|b bs IH]; cbn; [reflexivity|]. now rewrite H. Qed.
 
-Theorem pin_refused : forall bs p why, fold_left (pin_one A) bs (Done p) = Refused why <->
+Theorem pin_refused : forall bs p why, fold_left pin_one bs (Done p) = Refused why <->
   why = Bad_choice /\ exists b, In b bs /\ get (index p) b = None.
 Proof.
   induction bs as [|b bs IH]; intros p why; cbn [fold_left].
   - split; [discriminate|intros (_ & b & [] & _)].
   - unfold pin_one at 2. cbn [bind]. destruct (get (index p) b) as [k|] eqn:E; cbn [bind require].
-    + rewrite IH. cbn [with_pins Machine.index].
+    + rewrite IH. cbn [with_pins index].
       split; intros (-> & c & I & H); (split; [reflexivity|]); exists c.
       * split; [now right|assumption].
       * destruct I as [<-|I]; [congruence|now split].
@@ -173,14 +167,14 @@ Qed.
 
 Definition times (b : nat) (bs : list nat) : nat := count_occ Nat.eq_dec bs b.
 
-Theorem unpin_refused : forall bs p why, fold_left (unpin_one A) bs (Done p) = Refused why <->
+Theorem unpin_refused : forall bs p why, fold_left unpin_one bs (Done p) = Refused why <->
   why = Invalid /\ exists b, get (pins p) b < times b bs.
 Proof.
   unfold times. induction bs as [|b bs IH]; intros p why; cbn [fold_left].
   - split; [discriminate|intros (_ & b & H)]. cbn in H. lia.
   - unfold unpin_one at 2. cbn [bind].
     destruct (Nat.ltb_spec 0 (get (pins p) b)) as [L|L]; cbn [bind require].
-    + rewrite IH. cbn [with_pins Machine.pins].
+    + rewrite IH. cbn [with_pins pins].
       split; intros (-> & c & H); (split; [reflexivity|]); exists c; rewrite get_set in *;
         cbn [count_occ] in *;
         destruct (Nat.eq_dec b c) as [E|E], (Nat.eqb_spec b c); subst; try contradiction; lia.

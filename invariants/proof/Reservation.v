@@ -14,23 +14,10 @@ Section Reservation.
 Context {A : Type} (eqb : A -> A -> bool) (cfg : config).
 Notation B := (B cfg).
 Hypothesis B_pos : 0 < B.
-Arguments get {X}.
-Arguments refs {A}.
-Arguments free {A}.
-Arguments index {A}.
-Arguments Work {A}.
-Arguments pool_of {A}.
-Arguments choices {A}.
-Arguments sources {A}.
-Arguments room {A}.
-Arguments seqs {A}.
-Arguments the_pool {A}.
-Arguments share {A}.
-Arguments share_all {A}.
-Notation extend_all := (extend_all A cfg).
-Notation slide_all := (slide_all A cfg).
-Notation reserve_one := (reserve_one A cfg).
-Notation reserve_batch := (reserve_batch A cfg).
+Notation extend_all := (extend_all cfg).
+Notation slide_all := (slide_all cfg).
+Notation reserve_one := (reserve_one cfg).
+Notation reserve_batch := (reserve_batch cfg).
 Implicit Types (w : work A) (p : pool A) (st : state A).
 
 (* ---------- windows slide first ---------- *)
@@ -41,7 +28,7 @@ Proof.
   intros keep gs p ts p' ts' es E S.
   destruct (alike_slide_all cfg keep gs ts es (Work p [] []) (Work p [] [])) as (p1 & p2 & ts1 & E1 & _ & H).
   { now apply alike_refl. }
-  cbn [Machine.pool_of] in E1. rewrite E in E1. injection E1 as <- <-. apply (sound_1 _ _ _ H).
+  cbn [pool_of] in E1. rewrite E in E1. injection E1 as <- <-. apply (sound_1 _ _ _ H).
 Qed.
 
 (* The block that the next cell falls into is not among those that are given back. *)
@@ -49,7 +36,7 @@ Lemma slide_keeps_tails : forall keep begin gs p ts, (forall g, keep g <= begin)
   tails_of cfg begin (snd (slide_all keep gs p ts)) = tails_of cfg begin ts.
 Proof.
   intros keep begin gs p ts H. revert p ts. induction gs as [|g gs IH]; intros p [|t ts]; try reflexivity.
-  cbn [Machine.slide_all]. rewrite slide_is. specialize (IH (give_all A p (dead cfg g (keep g) t)) ts).
+  cbn [Growth.slide_all]. rewrite slide_is. specialize (IH (give_all p (dead cfg g (keep g) t)) ts).
   destruct (slide_all keep gs _ ts) as [p' ts']. unfold tails_of in *. cbn [snd flat_map] in *. rewrite IH.
   f_equal.
   unfold tail. destruct (begin mod B =? 0); [reflexivity|]. rewrite slid_at_above; [reflexivity|].
@@ -80,14 +67,14 @@ Lemma reserve_one_done : forall s k w sl w' sl' q es, at_ sl s = Some q -> own_t
   sound (pool_of w) (held sl s ++ es) -> reserve_one s k (w, sl) = Done (w', sl') ->
   ~ lacks_room w q k /\ sound (pool_of w') es.
 Proof.
-  intros s k w sl w' sl' q es E N S H. unfold Machine.reserve_one, find_seq in H. unfold held in S.
+  intros s k w sl w' sl' q es E N S H. unfold Growth.reserve_one, find_seq in H. unfold held in S.
   rewrite E in *.
   cbn [bind] in H. unfold lacks_room.
   destruct (slide_all _ (groups cfg) (pool_of w) (tables q)) as [p ts] eqn:Es.
   pose proof (slide_all_sound _ _ _ _ _ _ _ Es S) as S'. apply bind_done in H.
   destruct H as ([w1 ts1] & X & H).
   injection H as <- _. split; [|exact (extend_all_sound cfg _ _ _ ts (Work p _ _) _ _ _ S' X)].
-  apply takes_its_demand in X; [cbn [Machine.pool_of] in X; lia| |now apply (slid_tails w q p)].
+  apply takes_its_demand in X; [cbn [pool_of] in X; lia| |now apply (slid_tails w q p)].
   revert S'. apply sound_less. intro b. rewrite count_app. lia.
 Qed.
 
@@ -95,7 +82,7 @@ Lemma reserve_one_refused : forall s k w sl q es why, at_ sl s = Some q -> own_t
   sound (pool_of w) (held sl s ++ es) -> reserve_one s k (w, sl) = Refused why ->
   why = Bad_choice /\ choices w <> [] \/ why = No_room /\ lacks_room w q k.
 Proof.
-  intros s k w sl q es why E N S H. unfold Machine.reserve_one, find_seq in H. unfold held in S.
+  intros s k w sl q es why E N S H. unfold Growth.reserve_one, find_seq in H. unfold held in S.
   rewrite E in *.
   cbn [bind] in H. unfold lacks_room.
   destruct (slide_all _ (groups cfg) (pool_of w) (tables q)) as [p ts] eqn:Es.
@@ -148,7 +135,7 @@ Lemma reserve_batch_refused : forall batch w sl es why, askable batch sl ->
   sound (pool_of w) (flat_map (held sl) (map fst batch) ++ es) -> reserve_batch batch (w, sl) = Refused why ->
   why = Bad_choice /\ choices w <> [] \/ why = No_room /\ one_lacks_room batch w sl.
 Proof.
-  induction batch as [|[s k] rest IH]; intros w sl es why Al S H; cbn [Machine.reserve_batch] in H;
+  induction batch as [|[s k] rest IH]; intros w sl es why Al S H; cbn [Growth.reserve_batch] in H;
     [discriminate|].
   destruct (proj2 Al s (or_introl eq_refl)) as (q & E & N).
   cbn [map fst flat_map] in S. rewrite <- app_assoc in S. apply bind_refused in H.
@@ -164,7 +151,7 @@ Proof.
     + left. split; [reflexivity|]. intro C0. apply C. eapply no_choices_left; eassumption.
     + right. split; [reflexivity|]. exists ((s, k) :: before), s1, k1, after, w2, sl2, q1.
       split; [now rewrite Eb|].
-      split; [cbn [Machine.reserve_batch]; now rewrite D|]. split; [|assumption]. rewrite <- F; [assumption|].
+      split; [cbn [Growth.reserve_batch]; now rewrite D|]. split; [|assumption]. rewrite <- F; [assumption|].
       rewrite Eb, map_app, in_app_iff. right. now left.
 Qed.
 
@@ -176,7 +163,7 @@ Proof.
   induction batch as [|[s k] rest IH];
     intros w sl es r Al S H (before & s1 & k1 & after & w2 & sl2 & q1 & Eb & Db & E1 & L).
   - now destruct before.
-  - destruct (proj2 Al s (or_introl eq_refl)) as (q & E & N). cbn [Machine.reserve_batch] in H.
+  - destruct (proj2 Al s (or_introl eq_refl)) as (q & E & N). cbn [Growth.reserve_batch] in H.
     cbn [map fst flat_map] in S. rewrite <- app_assoc in S. apply bind_done in H.
     destruct H as ([w1 sl1] & D & H).
     destruct (askable_rest _ _ _ _ _ _ _ Al D) as [Al1 F].
@@ -184,7 +171,7 @@ Proof.
     destruct before as [|sk before].
     + cbn in Db, Eb. injection Db as <- <-. injection Eb as <- <- _. rewrite E in E1. injection E1 as <-.
       tauto.
-    + cbn [app] in Eb. injection Eb as <- Eb. cbn [Machine.reserve_batch] in Db. rewrite D in Db.
+    + cbn [app] in Eb. injection Eb as <- Eb. cbn [Growth.reserve_batch] in Db. rewrite D in Db.
       cbn [bind] in Db.
       rewrite <- (held_elsewhere _ sl1 sl F) in S1. apply (IH _ _ _ _ Al1 S1 H).
       exists before, s1, k1, after, w2, sl2, q1. split; [assumption|]. split; [assumption|].

@@ -13,21 +13,6 @@ Import ListNotations.
 Section Room.
 
 Context {A : Type} (cfg : config).
-Arguments get {X}.
-Arguments refs {A}.
-Arguments pins {A}.
-Arguments free {A}.
-Arguments open {A}.
-Arguments Work {A}.
-Arguments pool_of {A}.
-Arguments choices {A}.
-Arguments sources {A}.
-Arguments takeable {A}.
-Arguments room {A}.
-Arguments take {A}.
-Arguments claim {A}.
-Arguments give {A}.
-Arguments copy {A}.
 
 (* ---------- what is known of references ---------- *)
 
@@ -53,14 +38,14 @@ Proof. intros p es b (_ & F & U) H I. specialize (F b I). specialize (U b). lia.
 Lemma takeable_iff : forall (w : work A) b, takeable w b = true <->
   In b (free (pool_of w)) /\ get (pins (pool_of w)) b = 0 /\ ~ In b (sources w).
 Proof.
-  intros w b. unfold Machine.takeable.
+  intros w b. unfold takeable.
   rewrite !andb_true_iff, mem_iff, Nat.eqb_eq, negb_true_iff, mem_false_iff. tauto.
 Qed.
 
 Lemma no_room_iff : forall w : work A,
   room w = 0 <-> forall b, In b (free (pool_of w)) -> takeable w b = false.
 Proof.
-  intro w. unfold Machine.room. rewrite length_zero_iff_nil. split.
+  intro w. unfold room. rewrite length_zero_iff_nil. split.
   - intros H b I. destruct (takeable w b) eqn:E; [|reflexivity].
     assert (I' : In b []) by (rewrite <- H; apply filter_In; now split). destruct I'.
   - intro H. destruct (filter _ _) as [|b l] eqn:E; [reflexivity|].
@@ -74,7 +59,7 @@ Lemma room_eq : forall w w' : work A, NoDup (free (pool_of w)) -> NoDup (free (p
 Proof.
   assert (Le : forall w w' : work A, NoDup (free (pool_of w)) -> (forall b, takeable w b = takeable w' b) ->
     room w <= room w').
-  { intros w w' N H. unfold Machine.room. apply NoDup_incl_length; [now apply NoDup_filter|].
+  { intros w w' N H. unfold room. apply NoDup_incl_length; [now apply NoDup_filter|].
     intros b I. apply filter_In in I. destruct I as [_ T]. rewrite H in T. apply filter_In. split; [|exact T].
     now apply takeable_iff in T. }
   intros w w' N N' H. apply Nat.le_antisymm; apply Le; auto.
@@ -85,7 +70,7 @@ Lemma room_succ : forall (w w' : work A) b, NoDup (free (pool_of w)) -> NoDup (f
   takeable w b = false -> takeable w' b = true ->
   (forall c, c <> b -> takeable w c = takeable w' c) -> room w' = S (room w).
 Proof.
-  intros w w' b N N' F T H. unfold Machine.room.
+  intros w w' b N N' F T H. unfold room.
   set (l := filter (takeable w) (free (pool_of w))). set (l' := filter (takeable w') (free (pool_of w'))).
   assert (I : forall (v : work A) c, In c (filter (takeable v) (free (pool_of v))) <-> takeable v c = true).
   { intros v c. rewrite filter_In. split; [tauto|]. intro E. split; [|exact E]. now apply takeable_iff in E. }
@@ -104,7 +89,7 @@ Qed.
 Lemma take_done : forall (w : work A) b w', take w = Done (b, w') ->
   takeable w b = true /\ w' = Work (claim (pool_of w) b) (tl (choices w)) (sources w).
 Proof.
-  intros w b w' H. unfold Machine.take in H. destruct (choices w) as [|c cs].
+  intros w b w' H. unfold take in H. destruct (choices w) as [|c cs].
   - destruct (find (takeable w) (free (pool_of w))) as [c|] eqn:E; [|discriminate].
     injection H as <- <-. apply find_some in E. now split.
   - destruct (takeable w c) eqn:E; [|discriminate]. injection H as <- <-. now split.
@@ -114,7 +99,7 @@ Lemma take_refused : forall (w : work A) why, take w = Refused why ->
   why = Bad_choice /\ choices w <> [] \/
   why = No_room /\ choices w = [] /\ forall b, In b (free (pool_of w)) -> takeable w b = false.
 Proof.
-  intros w why H. unfold Machine.take in H. destruct (choices w) as [|c cs].
+  intros w why H. unfold take in H. destruct (choices w) as [|c cs].
   - destruct (find (takeable w) (free (pool_of w))) as [c|] eqn:E; [discriminate|].
     injection H as <-. right. repeat split. now apply find_none.
   - destruct (takeable w c); [discriminate|]. injection H as <-. left. now split.
@@ -160,7 +145,7 @@ Proof.
   pose proof S as (N & F & U). pose proof T as T'. apply takeable_iff in T'. destruct T' as (I & _ & _).
   assert (U0 : count es b = 0) by (specialize (U b); rewrite (F b I) in U; lia).
   assert (N' : NoDup (without b (free (pool_of w)))) by now apply NoDup_filter.
-  repeat split; cbn [Machine.pool_of Machine.free Machine.refs claim with_free with_index with_refs].
+  repeat split; cbn [pool_of free refs claim with_free with_index with_refs].
   - assumption.
   - intros c Ic. apply in_without in Ic. destruct Ic as [Ic Hc]. rewrite get_set_other by congruence.
     now apply F.
@@ -186,22 +171,22 @@ Definition give_w (w : work A) (b : nat) : work A := Work (give (pool_of w) b) (
 Lemma free_give : forall (p : pool A) b, free (give p b) =
   if (get (refs p) b =? 1) && (length (open p) =? 0) then b :: free p else free p.
 Proof.
-  intros p b. unfold Machine.give. destruct (get (refs p) b =? 1); [destruct (open p)|]; reflexivity.
+  intros p b. unfold give. destruct (get (refs p) b =? 1); [destruct (open p)|]; reflexivity.
 Qed.
 
 Lemma refs_give : forall (p : pool A) b, refs (give p b) = set (refs p) b (get (refs p) b - 1).
 Proof.
-  intros p b. unfold Machine.give. destruct (get (refs p) b =? 1); [destruct (open p)|]; reflexivity.
+  intros p b. unfold give. destruct (get (refs p) b =? 1); [destruct (open p)|]; reflexivity.
 Qed.
 
 Lemma pins_give : forall (p : pool A) b, pins (give p b) = pins p.
 Proof.
-  intros p b. unfold Machine.give. destruct (get (refs p) b =? 1); [destruct (open p)|]; reflexivity.
+  intros p b. unfold give. destruct (get (refs p) b =? 1); [destruct (open p)|]; reflexivity.
 Qed.
 
 Lemma open_give : forall (p : pool A) b, open (give p b) = open p.
 Proof.
-  intros p b. unfold Machine.give.
+  intros p b. unfold give.
   destruct (get (refs p) b =? 1); [destruct (open p) eqn:E|]; cbn; congruence.
 Qed.
 

@@ -15,18 +15,15 @@ Section RoomRefusals.
 
 Context {A : Type} (eqb : A -> A -> bool) (cfg : config).
 Notation B := (B cfg).
-Arguments Work {A}.
-Arguments seqs {A}.
-Arguments the_pool {A}.
 Notation past_limit := (past_limit cfg).
 Notation well_kept := (well_kept cfg).
 Notation one_too_long := (one_too_long cfg).
 Notation batch_lacks_room := (batch_lacks_room cfg).
 Notation admissible := (admissible eqb cfg).
-Notation admit := (admit A eqb cfg).
-Notation reserve := (reserve A cfg).
-Notation append := (append A cfg).
-Implicit Types (st : state A) (p : pool A).
+Notation admit := (admit eqb cfg).
+Notation reserve := (reserve cfg).
+Notation append := (append cfg).
+Implicit Types (st : state A) (p : pool A) (w : work A).
 
 Definition reserve_reason (batch : list (nat * nat)) (cs : list nat) (st : state A) (why : refusal) : Prop :=
   match why with
@@ -123,7 +120,7 @@ Definition asked_cells (batch : list (nat * list A)) : list (nat * nat) :=
   map (fun sc => (fst sc, length (snd sc))) batch.
 
 Lemma reserve_batch_reserves : forall batch w sl w' sl', NoDup (map fst batch) ->
-  reserve_batch A cfg batch (w, sl) = Done (w', sl') ->
+  reserve_batch cfg batch (w, sl) = Done (w', sl') ->
   forall s k, In (s, k) batch ->
     exists q q', at_ sl s = Some q /\ at_ sl' s = Some q' /\ rsv q' = rsv q + k.
 Proof.
@@ -141,22 +138,22 @@ Qed.
 
 Lemma commit_batch_succeeds : forall hs batch st, NoDup (map fst batch) ->
   (forall s cells, In (s, cells) batch -> exists q, is_seq st s q /\ length cells <= rsv q) ->
-  exists st', commit_batch A cfg hs batch st = Done st'.
+  exists st', commit_batch cfg hs batch st = Done st'.
 Proof.
   intros hs. induction batch as [|[s cells] rest IH]; intros st N H; cbn [commit_batch map fst] in *;
     [now exists st|].
   inversion_clear N as [|? ? Ns Nr]. destruct (H s cells (or_introl eq_refl)) as (q & E & L).
-  unfold Machine.commit at 1.
-  destruct (commit_one_succeeds cfg s cells (history A hs s) (the_pool st) (seqs st) q E L) as ([p sl] & C).
+  unfold commit at 1.
+  destruct (commit_one_succeeds cfg s cells (history hs s) (the_pool st) (seqs st) q E L) as ([p sl] & C).
   rewrite C. cbn [bind]. apply IH; [assumption|]. intros s' cells' I.
   destruct (H s' cells' (or_intror I)) as (q' & E' & L').
-  exists q'. split; [|assumption]. unfold is_seq in *. cbn [Machine.seqs].
+  exists q'. split; [|assumption]. unfold is_seq in *. cbn [seqs].
   destruct (commit_one_frame _ _ _ _ _ _ _ _ s' C) as [_ ->]; [|assumption].
   intros ->. apply Ns. now apply (in_map fst) in I.
 Qed.
 
 Lemma commits_of_an_append_succeed : forall hs batch cs st st1,
-  reserve (asked_cells batch) cs st = Done st1 -> exists st', commit_batch A cfg hs batch st1 = Done st'.
+  reserve (asked_cells batch) cs st = Done st1 -> exists st', commit_batch cfg hs batch st1 = Done st'.
 Proof.
   intros hs batch cs st st1 H. unfold Machine.reserve in H.
   apply bind_done in H. destruct H as ([] & _ & H). apply bind_done in H. destruct H as ([] & Ak & H).
@@ -239,7 +236,7 @@ Definition admit_reason (s : nat) (query : list A) (compute cut : nat) (hits : l
   end.
 
 Lemma admissible_hits_ok : forall p query cut hits, admissible p query cut hits = true ->
-  all_hits_ok A eqb cfg p query cut 0 (groups cfg) hits = true.
+  all_hits_ok eqb cfg p query cut 0 (groups cfg) hits = true.
 Proof. intros p query cut hits H. unfold Lookup.admissible in H. now apply andb_true_iff in H. Qed.
 
 Theorem admit_refused : forall s query compute cut hits cs st why, well_kept st ->

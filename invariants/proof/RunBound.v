@@ -12,8 +12,6 @@ Section RunBound.
 Context {A : Type} (eqb : A -> A -> bool) (cfg : config).
 Notation B := (B cfg).
 Hypothesis B_pos : 0 < B.
-Arguments seqs {A}.
-Arguments the_pool {A}.
 Notation cdiv := (cdiv cfg).
 Notation shaped := (shaped cfg).
 Notation shaped_seq := (shaped_seq cfg).
@@ -21,7 +19,7 @@ Implicit Types (st : state A) (p : pool A) (w : work A).
 
 (* ---------- every reachable state is shaped ---------- *)
 
-Lemma reserve_shaped : forall batch cs st st', shaped (seqs st) -> reserve A cfg batch cs st = Done st' ->
+Lemma reserve_shaped : forall batch cs st st', shaped (seqs st) -> reserve cfg batch cs st = Done st' ->
   shaped (seqs st') /\
   forall s q', In s (map fst batch) -> at_ (seqs st') s = Some q' -> within_bound cfg (rsv q') q'.
 Proof.
@@ -33,7 +31,7 @@ Proof.
 Qed.
 
 Lemma commit_batch_shaped : forall hs batch st st', shaped (seqs st) ->
-  commit_batch A cfg hs batch st = Done st' ->
+  commit_batch cfg hs batch st = Done st' ->
   shaped (seqs st').
 Proof.
   intros hs. induction batch as [|[s cells] rest IH]; intros st st' Sh H; cbn [commit_batch] in H.
@@ -65,7 +63,7 @@ Proof.
 Qed.
 
 Lemma hit_tables_length : forall p query cut gs gi hits,
-  all_hits_ok A eqb cfg p query cut gi gs hits = true ->
+  all_hits_ok eqb cfg p query cut gi gs hits = true ->
   length (map (hit_table cfg) hits) = length gs /\
   forall i t, nth_error (map (hit_table cfg) hits) i = Some t -> length (entries t) = cdiv cut.
 Proof.
@@ -78,7 +76,7 @@ Qed.
 
 (* Shape, and the bound if the admission reserves: what it takes is taken after its windows have slid. *)
 Lemma admit_bound : forall s query compute cut hits cs st st', shaped (seqs st) ->
-  admit A eqb cfg s query compute cut hits cs st = Done st' ->
+  admit eqb cfg s query compute cut hits cs st = Done st' ->
   let k := Nat.min compute (length query - cut) in
   shaped (seqs st') /\
   (0 < k -> forall q, at_ (seqs st') s = Some q -> within_bound cfg k q).
@@ -90,14 +88,14 @@ Proof.
   apply hit_tables_length in Ad. destruct Ad as [L F].
   set (ts := map (hit_table cfg) hits) in *. set (p := fold_left _ hits _) in *.
   assert (X : exists p1 ts1,
-              (if k =? 0 then (p, ts) else slide_all A cfg (fun g => keep_from cfg g cut) (groups cfg) p ts)
+              (if k =? 0 then (p, ts) else slide_all cfg (fun g => keep_from cfg g cut) (groups cfg) p ts)
               = (p1, ts1) /\ length ts1 = length (groups cfg) /\
               (forall i t, nth_error ts1 i = Some t -> length (entries t) = cdiv cut) /\
               (0 < k -> forall i g t, nth_error (groups cfg) i = Some g -> nth_error ts1 i = Some t ->
                         holes cfg g (keep_from cfg g cut) t)).
   { destruct (Nat.eqb_spec k 0) as [Z|Z].
     - exists p, ts. split; [reflexivity|]. split; [assumption|]. split; [assumption|lia].
-    - destruct (slide_all A cfg _ (groups cfg) p ts) as [p1 ts1] eqn:E. exists p1, ts1.
+    - destruct (slide_all cfg _ (groups cfg) p ts) as [p1 ts1] eqn:E. exists p1, ts1.
       apply slide_all_tables in E. destruct E as [L1 F1]. split; [reflexivity|]. split; [lia|]. split.
       + intros i t Ht. assert (Hi : nth_error ts1 i <> None) by congruence. apply nth_error_Some in Hi.
         destruct (nth_error (groups cfg) i) as [g|] eqn:Hg; [|apply nth_error_None in Hg; lia].
@@ -123,7 +121,7 @@ Proof.
     + unfold keep_from, need. destruct (window g); lia.
 Qed.
 
-Theorem step_keeps_shape : forall hs st o st', shaped (seqs st) -> step A eqb cfg hs st o = Done st' ->
+Theorem step_keeps_shape : forall hs st o st', shaped (seqs st) -> step eqb cfg hs st o = Done st' ->
   shaped (seqs st').
 Proof.
   intros hs st o st' Sh H. destruct o; cbn [Machine.step] in H.
@@ -152,13 +150,13 @@ Proof.
   - unfold on_pool in H. take_apart. now subst.
 Qed.
 
-Theorem run_is_shaped : forall n os, shaped (seqs (fst (run A eqb cfg n os))).
+Theorem run_is_shaped : forall n os, shaped (seqs (fst (run eqb cfg n os))).
 Proof.
   intros n os. unfold run.
   assert (X : forall os st hs, shaped (seqs st) ->
-    shaped (seqs (fst (fold_left (both A eqb cfg) os (st, hs))))).
+    shaped (seqs (fst (fold_left (both eqb cfg) os (st, hs))))).
   { clear os. induction os as [|o os IH]; intros st hs Sh; cbn [fold_left]; [exact Sh|]. unfold both at 2.
-    destruct (step A eqb cfg hs st o) as [st'|why] eqn:E; apply IH; [|exact Sh].
+    destruct (step eqb cfg hs st o) as [st'|why] eqn:E; apply IH; [|exact Sh].
     exact (step_keeps_shape _ _ _ _ Sh E). }
   apply X. intros s q E. exfalso. cbn [init seqs] in E. unfold at_ in E. revert s E.
   induction n as [|n IH]; intros [|s] E; try discriminate. exact (IH s E).
@@ -179,7 +177,7 @@ Qed.
 
 (* After a reservation: m is all that is reserved. *)
 Theorem reservation_bound : forall n os batch cs st' s q,
-  reserve A cfg batch cs (fst (run A eqb cfg n os)) = Done st' -> In s (map fst batch) ->
+  reserve cfg batch cs (fst (run eqb cfg n os)) = Done st' -> In s (map fst batch) ->
   at_ (seqs st') s = Some q -> holds_at_most (rsv q) q.
 Proof.
   intros n os batch cs st' s q H I E. apply within_holds_at_most.
@@ -188,7 +186,7 @@ Qed.
 
 (* One admission of m uncached cells, released eagerly or not. *)
 Theorem admission_bound : forall n os s query compute cut hits cs st' q,
-  admit A eqb cfg s query compute cut hits cs (fst (run A eqb cfg n os)) = Done st' ->
+  admit eqb cfg s query compute cut hits cs (fst (run eqb cfg n os)) = Done st' ->
   0 < Nat.min compute (length query - cut) -> at_ (seqs st') s = Some q ->
   holds_at_most (Nat.min compute (length query - cut)) q.
 Proof.
@@ -197,7 +195,7 @@ Proof.
 Qed.
 
 (* One append of m cells, released eagerly or not. *)
-Lemma commit_batch_within : forall hs batch st st' s m, commit_batch A cfg hs batch st = Done st' ->
+Lemma commit_batch_within : forall hs batch st st' s m, commit_batch cfg hs batch st = Done st' ->
   (forall q, at_ (seqs st) s = Some q -> within_bound cfg m q) ->
   forall q, at_ (seqs st') s = Some q -> within_bound cfg m q.
 Proof.
@@ -209,7 +207,7 @@ Proof.
 Qed.
 
 Theorem append_bound : forall n os hs batch cs st' s cells q,
-  append A cfg hs batch cs (fst (run A eqb cfg n os)) = Done st' -> In (s, cells) batch ->
+  append cfg hs batch cs (fst (run eqb cfg n os)) = Done st' -> In (s, cells) batch ->
   at_ (seqs st') s = Some q -> holds_at_most (length cells) q.
 Proof.
   intros n os hs batch cs st' s cells q H I E. apply within_holds_at_most. unfold append in H.
@@ -239,13 +237,13 @@ Corollary plain_bound : forall m q i g t, holds_at_most m q -> nth_error (groups
 Proof.
   intros m q i g t H Hg Ht W L S. specialize (H i g t Hg Ht W). unfold sink_blocks in H.
   rewrite L, S, Nat.add_0_r in H. replace (cdiv 0) with 0 in H; [exact H|].
-  unfold Machine.cdiv. symmetry. apply Nat.div_small. lia.
+  unfold State.cdiv. symmetry. apply Nat.div_small. lia.
 Qed.
 
 (* Right after an eager commit: only blocks of the last W cells (slack as window), of the sinks and of what is
    reserved. *)
 Theorem eager_commit_bound : forall n os hs s cells st' q, eager cfg = true ->
-  commit A cfg hs s cells (fst (run A eqb cfg n os)) = Done st' -> cells <> [] -> at_ (seqs st') s = Some q ->
+  commit cfg hs s cells (fst (run eqb cfg n os)) = Done st' -> cells <> [] -> at_ (seqs st') s = Some q ->
   only_window cfg q.
 Proof.
   intros n os hs s cells st' q Eg H Nc E. apply bind_done in H. destruct H as ([p sl] & C & H).
@@ -254,7 +252,7 @@ Proof.
 Qed.
 
 Lemma eager_commit_batch : forall hs batch st st' s q, eager cfg = true -> shaped (seqs st) ->
-  NoDup (map fst batch) -> (forall s, ~ In (s, []) batch) -> commit_batch A cfg hs batch st = Done st' ->
+  NoDup (map fst batch) -> (forall s, ~ In (s, []) batch) -> commit_batch cfg hs batch st = Done st' ->
   In s (map fst batch) -> at_ (seqs st') s = Some q -> only_window cfg q.
 Proof.
   intros hs. induction batch as [|[s cells] rest IH]; intros st st' s' q Eg Sh N Nc H I E; [destruct I|].
@@ -269,7 +267,7 @@ Proof.
 Qed.
 
 Theorem eager_append_bound : forall n os hs batch cs st' s q, eager cfg = true ->
-  append A cfg hs batch cs (fst (run A eqb cfg n os)) = Done st' -> In s (map fst batch) ->
+  append cfg hs batch cs (fst (run eqb cfg n os)) = Done st' -> In s (map fst batch) ->
   at_ (seqs st') s = Some q -> only_window cfg q.
 Proof.
   intros n os hs batch cs st' s q Eg H I E. unfold append in H. apply bind_done in H.
@@ -291,17 +289,17 @@ Section Tight.
 Definition wide : config := Config 16 300 [Group 4096 0] 0 true 0 0 false false.
 
 Definition prompted (cells : nat) : state nat :=
-  fst (run nat Nat.eqb wide 1 [Admit nat 0 (repeat 7 cells) cells 0 [[]] []]).
+  fst (run Nat.eqb wide 1 [Admit 0 (repeat 7 cells) cells 0 [[]] []]).
 
 Definition held_by_first (st : state nat) : nat :=
-  match at_ (seqs nat st) 0 with
+  match at_ (seqs st) 0 with
   | Some q => fold_left (fun n t => n + held_blocks t) (tables q) 0
   | None => 0
   end.
 
 (* What the sequence holds when m cells more are reserved. *)
 Definition held_at_peak (st : state nat) (m : nat) : nat :=
-  match reserve nat wide [(0, m)] [] st with Done st => held_by_first st | Refused _ => 0 end.
+  match reserve wide [(0, m)] [] st with Done st => held_by_first st | Refused _ => 0 end.
 
 (* After a commit of 4110 cells, and with 1 and 3 cells more reserved: exactly the bounds. *)
 Example the_bounds_are_met : let st := prompted 4110 in

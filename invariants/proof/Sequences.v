@@ -2,7 +2,7 @@
 (* The operations that make living sequences longer or shorter keep the invariant R: reserve, commit, append,
    cancel, truncate. *)
 From Coq Require Import List Arith Bool Lia.
-From Kvpane Require Import TotalMap Machine Lists Entries Invariant Pool Tables Commit.
+From Kvpane Require Import TotalMap Machine Interpreter Lists Entries Invariant Pool Tables Commit.
 Import ListNotations.
 
 (* What an accepted operation has computed, one line of the definition after the other. *)
@@ -22,8 +22,8 @@ Ltac required H E :=
 
 Section Sequences.
 Context {A : Type} {watch : nat -> nat -> Prop} {cfg : config}
-  {block_size_positive : positive (Machine.B cfg)}.
-Notation B := (Machine.B cfg).
+  {block_size_positive : positive (B cfg)}.
+Notation B := (B cfg).
 Implicit Types (p : pool A) (hs : histories A) (sl : list (option seq)) (st : state A) (h : list A)
   (g : group).
 

@@ -7,9 +7,9 @@ From Kvpane Require Import TotalMap Machine Lists Entries Invariant Pool Tables 
 Import ListNotations.
 
 Section Slack.
-Context {A : Type} {cfg : config} {block_size_positive : positive (Machine.B cfg)}.
+Context {A : Type} {cfg : config} {block_size_positive : positive (B cfg)}.
 Variable eqb : A -> A -> bool.
-Notation B := (Machine.B cfg).
+Notation B := (B cfg).
 
 (* Each table of ts' begins to hold where that of ts did, or at the bound of its group at the latest. *)
 Definition lowered (bound : group -> nat) (gs : list group) (ts ts' : list table) : Prop :=

@@ -9,10 +9,9 @@ Section Slide.
 
 Context {A : Type} (cfg : config).
 Notation B := (B cfg).
-Arguments give_all {A}.
 Implicit Types (p : pool A).
 
-(* The two halves of Machine.slide: what is given back, and what the table is afterwards. *)
+(* The two halves of slide: what is given back, and what the table is afterwards. *)
 Definition dead (g : group) (keep : nat) (t : table) : list (option nat) :=
   skipn (Nat.min (sink_blocks cfg g) (keep / B)) (firstn (keep / B) (entries t)).
 
@@ -21,7 +20,7 @@ Definition slid (g : group) (keep : nat) (t : table) : table :=
         (firstn (Nat.min (sink_blocks cfg g) (keep / B)) (entries t) ++
          map (fun _ => None) (dead g keep t) ++ skipn (keep / B) (entries t)).
 
-Lemma slide_is : forall g keep p t, slide A cfg g keep (p, t) = (give_all p (dead g keep t), slid g keep t).
+Lemma slide_is : forall g keep p t, slide cfg g keep (p, t) = (give_all p (dead g keep t), slid g keep t).
 Proof. reflexivity. Qed.
 
 Lemma slid_length : forall g keep t, length (entries (slid g keep t)) = length (entries t).
@@ -91,12 +90,12 @@ Proof. intros g n. unfold need. destruct (window g); lia. Qed.
 Lemma keep_from_le : forall g n, keep_from cfg g n <= n.
 Proof. intros g n. unfold keep_from. pose proof (need_le g n). lia. Qed.
 
-Lemma slide_all_eq : forall keep gs p ts, snd (slide_all A cfg keep gs p ts) =
+Lemma slide_all_eq : forall keep gs p ts, snd (slide_all cfg keep gs p ts) =
   map (fun gt => slid (fst gt) (keep (fst gt)) (snd gt)) (combine gs ts) ++ skipn (length gs) ts.
 Proof.
   intros keep. induction gs as [|g gs IH]; intros p [|t ts]; try reflexivity.
   cbn [slide_all]. rewrite slide_is. specialize (IH (give_all p (dead g (keep g) t)) ts).
-  destruct (slide_all A cfg keep gs _ ts) as [p' ts']. cbn in *. now rewrite IH.
+  destruct (slide_all cfg keep gs _ ts) as [p' ts']. cbn in *. now rewrite IH.
 Qed.
 
 End Slide.

@@ -3,13 +3,13 @@
    group and for all. Each keeps the pool's books and index, leaves the blocks of all other tables alone
    (`turn`), and keeps what the table says about the history (`table_ok`). *)
 From Coq Require Import List Arith Bool Lia.
-From Kvpane Require Import TotalMap Machine Lists Entries Invariant Pool.
+From Kvpane Require Import TotalMap Machine Interpreter Lists Entries Invariant Pool.
 Import ListNotations.
 
 Section Tables.
 Context {A : Type} {watch : nat -> nat -> Prop} {cfg : config}
-  {block_size_positive : positive (Machine.B cfg)}.
-Notation B := (Machine.B cfg).
+  {block_size_positive : positive (B cfg)}.
+Notation B := (B cfg).
 Implicit Types (p : pool A) (rest : nat -> nat) (t : table) (g : group) (m : nat) (h : list A).
 
 (* From the pool p and the entries es to p' and es', while `rest` counts what all other tables name. *)

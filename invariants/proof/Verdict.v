@@ -16,49 +16,42 @@ Section Verdict.
 
 Context {A : Type} (eqb : A -> A -> bool) (cfg : config).
 Hypothesis B_pos : 0 < B cfg.
-Arguments get {X}.
-Arguments pins {A}.
-Arguments index {A}.
-Arguments open {A}.
-Arguments Work {A}.
-Arguments seqs {A}.
-Arguments the_pool {A}.
 Notation well_kept := (well_kept cfg).
-Notation admit := (admit A eqb cfg).
-Notation reserve := (reserve A cfg).
-Notation append := (append A cfg).
+Notation admit := (admit eqb cfg).
+Notation reserve := (reserve cfg).
+Notation append := (append cfg).
 Implicit Types (st : state A) (o : op A).
 
 (* ---------- the reasons ---------- *)
 
 Definition reason (st : state A) (o : op A) (why : refusal) : Prop :=
   match o, why with
-  | Admit _ s query compute cut hits cs, _ => admit_reason eqb cfg s query compute cut hits cs st why
-  | Reserve _ batch cs, _ => reserve_reason cfg batch cs st why
-  | Append _ batch cs, _ => append_reason cfg batch cs st why
-  | Commit _ s _, Unknown => unknown st s
-  | Commit _ s cells, Not_reserved => exists q, is_seq st s q /\ rsv q < length cells
-  | Cancel _ s, Unknown => unknown st s
-  | Fork _ s _ _, Unknown => unknown st s
-  | Fork _ s t n, Invalid => taken_name st t \/ exists q, is_seq st s q /\ len q < n
-  | Fork _ s _ _, Busy => exists q, is_seq st s q /\ 0 < rsv q
-  | Fork _ s _ n, Evicted => exists q, is_seq st s q /\ misses cfg n q
-  | Truncate _ s _, Unknown => unknown st s
-  | Truncate _ s n, Invalid => exists q, is_seq st s q /\ len q < n
-  | Truncate _ s n, Evicted => exists q, is_seq st s q /\ misses cfg n q
-  | Release _ s _, Unknown => unknown st s
-  | Begin _ i, Invalid => In i (open (the_pool st))
-  | End _ i, Invalid => ~ In i (open (the_pool st))
-  | Pin _ bs, Bad_choice => exists b, In b bs /\ get (index (the_pool st)) b = None
-  | Unpin _ bs, Invalid => exists b, get (pins (the_pool st)) b < times b bs
+  | Admit s query compute cut hits cs, _ => admit_reason eqb cfg s query compute cut hits cs st why
+  | Reserve batch cs, _ => reserve_reason cfg batch cs st why
+  | Append batch cs, _ => append_reason cfg batch cs st why
+  | Commit s _, Unknown => unknown st s
+  | Commit s cells, Not_reserved => exists q, is_seq st s q /\ rsv q < length cells
+  | Cancel s, Unknown => unknown st s
+  | Fork s _ _, Unknown => unknown st s
+  | Fork s t n, Invalid => taken_name st t \/ exists q, is_seq st s q /\ len q < n
+  | Fork s _ _, Busy => exists q, is_seq st s q /\ 0 < rsv q
+  | Fork s _ n, Evicted => exists q, is_seq st s q /\ misses cfg n q
+  | Truncate s _, Unknown => unknown st s
+  | Truncate s n, Invalid => exists q, is_seq st s q /\ len q < n
+  | Truncate s n, Evicted => exists q, is_seq st s q /\ misses cfg n q
+  | Release s _, Unknown => unknown st s
+  | Begin i, Invalid => In i (open (the_pool st))
+  | End i, Invalid => ~ In i (open (the_pool st))
+  | Pin bs, Bad_choice => exists b, In b bs /\ get (index (the_pool st)) b = None
+  | Unpin bs, Invalid => exists b, get (pins (the_pool st)) b < times b bs
   | _, _ => False
   end.
 
-Lemma on_pool_refused : forall st r why, on_pool A st r = Refused why -> r = Refused why.
+Lemma on_pool_refused : forall st r why, on_pool st r = Refused why -> r = Refused why.
 Proof. intros st r why H. apply bind_refused in H. destruct H as [H|(p & _ & H)]; [exact H|discriminate]. Qed.
 
 Theorem refused_only_for_a_reason : forall hs st o why, well_kept st ->
-  step A eqb cfg hs st o = Refused why -> reason st o why.
+  step eqb cfg hs st o = Refused why -> reason st o why.
 Proof.
   intros hs st o why W H. destruct o; cbn [Machine.step reason] in *; try apply on_pool_refused in H.
   - exact (admit_refused eqb cfg B_pos _ _ _ _ _ _ _ _ W H).
@@ -86,24 +79,24 @@ Qed.
 (* ---------- what follows at once ---------- *)
 
 Definition takes_blocks (o : op A) : bool :=
-  match o with Admit _ _ _ _ _ _ _ | Reserve _ _ _ | Append _ _ _ => true | _ => false end.
+  match o with Admit _ _ _ _ _ _ | Reserve _ _ | Append _ _ => true | _ => false end.
 
 Theorem no_room_only_for_takers : forall hs st o, well_kept st ->
-  step A eqb cfg hs st o = Refused No_room -> takes_blocks o = true.
+  step eqb cfg hs st o = Refused No_room -> takes_blocks o = true.
 Proof.
   intros hs st o W H. apply (refused_only_for_a_reason _ _ _ _ W) in H.
   destruct o; cbn in H; try contradiction; reflexivity.
 Qed.
 
 Definition choices_of (o : op A) : list nat :=
-  match o with Admit _ _ _ _ _ _ cs => cs | Reserve _ _ cs => cs | Append _ _ cs => cs | _ => [] end.
+  match o with Admit _ _ _ _ _ cs => cs | Reserve _ cs => cs | Append _ cs => cs | _ => [] end.
 
 (* Without choices only hits that are none, and pins of what is not indexed, are bad ones. *)
 Theorem without_choices_no_bad_choice : forall hs st o, well_kept st -> choices_of o = [] ->
-  step A eqb cfg hs st o = Refused Bad_choice ->
+  step eqb cfg hs st o = Refused Bad_choice ->
   match o with
-  | Admit _ _ query _ cut hits _ => admissible eqb cfg (the_pool st) query cut hits = false
-  | Pin _ bs => exists b, In b bs /\ get (index (the_pool st)) b = None
+  | Admit _ query _ cut hits _ => admissible eqb cfg (the_pool st) query cut hits = false
+  | Pin bs => exists b, In b bs /\ get (index (the_pool st)) b = None
   | _ => False
   end.
 Proof.
@@ -158,14 +151,14 @@ Qed.
 (* The same call without choices; the hits of an admission are part of what it asks. *)
 Definition unchosen (o : op A) : op A :=
   match o with
-  | Admit _ s query compute cut hits _ => Admit _ s query compute cut hits []
-  | Reserve _ batch _ => Reserve _ batch []
-  | Append _ batch _ => Append _ batch []
+  | Admit s query compute cut hits _ => Admit s query compute cut hits []
+  | Reserve batch _ => Reserve batch []
+  | Append batch _ => Append batch []
   | o => o
   end.
 
 Theorem choices_do_not_decide : forall hs st o st', well_kept st ->
-  step A eqb cfg hs st o = Done st' -> exists st'', step A eqb cfg hs st (unchosen o) = Done st''.
+  step eqb cfg hs st o = Done st' -> exists st'', step eqb cfg hs st (unchosen o) = Done st''.
 Proof.
   intros hs st o st' W H. destruct o; cbn [Machine.step unchosen] in *; try (now exists st').
   - exact (admit_without_choices _ _ _ _ _ _ _ _ W H).
@@ -175,7 +168,7 @@ Qed.
 
 (* ---------- the start ---------- *)
 
-Theorem init_is_well_kept : forall n, well_kept (init A cfg n).
+Theorem init_is_well_kept : forall n, well_kept (init (A := A) cfg n).
 Proof.
   intro n. split; [split; [|split]|].
   - apply seq_NoDup.

@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Written by invariants/proof/oracle/generate, with Coq 8.16.1, from Extract.v (Machine.v, TotalMap.v, Realizers.v) in invariants/proof. *)
+(* Written by invariants/proof/oracle/generate, with Coq 8.16.1, from Extract.v (all that it imports) in invariants/proof. *)
 
 (** val negb : bool -> bool **)
 
@@ -790,6 +790,11 @@ let takeable w b0 =
   (&&) ((&&) (mem0 b0 w.pool_of.free) (Nat.eqb (get w.pool_of.pins b0) 0))
     (negb (mem0 b0 w.sources))
 
+(** val room : 'a1 work -> int **)
+
+let room w =
+  length (filter (takeable w) w.pool_of.free)
+
 (** val claim : 'a1 pool -> int -> 'a1 pool **)
 
 let claim p b0 =
@@ -855,6 +860,52 @@ let copy cfg p a b0 n0 =
     (fold_left (fun st i ->
       set st (add (mul b0 cfg.b) i) (get st (add (mul a cfg.b) i)))
       (seq 0 n0) p.store)
+
+(** val step_begin : int -> 'a1 pool -> 'a1 pool result **)
+
+let step_begin step0 p =
+  bind (require (negb (mem0 step0 p.open0)) Invalid) (fun _ -> Done
+    (with_fences p p.fenced (step0 :: p.open0)))
+
+(** val lower : int -> 'a1 pool -> (int * int list) list **)
+
+let lower step0 p =
+  map (fun f -> ((fst f), (without step0 (snd f)))) p.fenced
+
+(** val has_passed : (int * int list) -> bool **)
+
+let has_passed f =
+  match snd f with
+  | [] -> true
+  | _ :: _ -> false
+
+(** val step_end : int -> 'a1 pool -> 'a1 pool result **)
+
+let step_end step0 p =
+  bind (require (mem0 step0 p.open0) Invalid) (fun _ ->
+    let fs = lower step0 p in
+    Done
+    (with_free
+      (with_fences p (filter (fun f -> negb (has_passed f)) fs)
+        (without step0 p.open0))
+      (app (map fst (filter has_passed fs)) p.free)))
+
+(** val pin_one : 'a1 pool result -> int -> 'a1 pool result **)
+
+let pin_one r b0 =
+  bind r (fun p ->
+    bind
+      (require (match get p.index b0 with
+                | Some _ -> true
+                | None -> false) Bad_choice) (fun _ -> Done
+      (with_pins p (set p.pins b0 (Stdlib.Int.succ (get p.pins b0))))))
+
+(** val unpin_one : 'a1 pool result -> int -> 'a1 pool result **)
+
+let unpin_one r b0 =
+  bind r (fun p ->
+    bind (require (Nat.ltb 0 (get p.pins b0)) Invalid) (fun _ -> Done
+      (with_pins p (set p.pins b0 (sub (get p.pins b0) (Stdlib.Int.succ 0))))))
 
 (** val forget : 'a1 pool -> int -> 'a1 pool **)
 
@@ -1062,6 +1113,24 @@ let publish_blocks cfg gi g t0 from to0 h p =
     then publish gi t0 p0 j (firstn (mul (add j (Stdlib.Int.succ 0)) cfg.b) h)
     else p0) (seq from (sub to0 from)) p
 
+(** val publish_tails :
+    config -> int -> int -> 'a1 list -> group list -> table list -> 'a1 pool
+    -> 'a1 pool **)
+
+let rec publish_tails cfg gi n0 h gs ts p =
+  match gs with
+  | [] -> p
+  | g :: gs0 ->
+    (match ts with
+     | [] -> p
+     | t0 :: ts0 ->
+       let p0 =
+         if is_whole cfg g t0 (Nat.div n0 cfg.b)
+         then publish gi t0 p (Nat.div n0 cfg.b) h
+         else p
+       in
+       publish_tails cfg (Stdlib.Int.succ gi) n0 h gs0 ts0 p0)
+
 (** val commit_table :
     config -> int -> group -> int -> 'a1 list -> 'a1 list -> ('a1
     pool * table) -> 'a1 pool * table **)
@@ -1241,6 +1310,84 @@ let rec all_hits_ok eqb0 cfg p query cut gi gs ess =
 let hit_table cfg es =
   { lo = (mul (run_begin 0 es) cfg.b); entries = es }
 
+(** val agreement : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> int **)
+
+let rec agreement eqb0 a b0 =
+  match a with
+  | [] -> 0
+  | x :: a0 ->
+    (match b0 with
+     | [] -> 0
+     | y :: b1 ->
+       if eqb0 x y then Stdlib.Int.succ (agreement eqb0 a0 b1) else 0)
+
+(** val candidates :
+    ('a1 -> 'a1 -> bool) -> config -> 'a1 pool -> 'a1 list ->
+    ((int * int) * int) list **)
+
+let candidates eqb0 cfg p query =
+  flat_map (fun b0 ->
+    match get p.index b0 with
+    | Some k ->
+      ((k.in_group, (key_block cfg k)),
+        (agreement eqb0 query k.content)) :: []
+    | None -> []) (seq 0 cfg.n)
+
+(** val has_block : ((int * int) * int) list -> int -> int -> int -> bool **)
+
+let has_block cs gi j m =
+  existsb (fun c ->
+    let (y, m') = c in
+    let (gi', j') = y in
+    (&&) ((&&) (Nat.eqb gi' gi) (Nat.eqb j' j)) (Nat.leb m m')) cs
+
+(** val needs_entry : config -> group -> int -> int -> bool **)
+
+let needs_entry cfg g cut j =
+  (||) (Nat.ltb j (sink_blocks cfg g))
+    (Nat.leb
+      (Nat.div (Nat.min (need g cut) (sub cut (Stdlib.Int.succ 0))) cfg.b) j)
+
+(** val can_hit :
+    config -> ((int * int) * int) list -> int -> int -> group -> bool **)
+
+let can_hit cfg cs cut gi g =
+  forallb (fun j ->
+    (||) (negb (needs_entry cfg g cut j))
+      (has_block cs gi j
+        (Nat.min (mul (add j (Stdlib.Int.succ 0)) cfg.b) cut)))
+    (seq 0 (cdiv cfg cut))
+
+(** val all_can_hit :
+    config -> ((int * int) * int) list -> int -> int -> group list -> bool **)
+
+let rec all_can_hit cfg cs cut gi = function
+| [] -> true
+| g :: gs0 ->
+  (&&) (can_hit cfg cs cut gi g)
+    (all_can_hit cfg cs cut (Stdlib.Int.succ gi) gs0)
+
+(** val longest : config -> ((int * int) * int) list -> int -> int **)
+
+let rec longest cfg cs below =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> 0)
+    (fun n0 ->
+    if (&&) ((||) cfg.tails (Nat.eqb (Nat.modulo below cfg.b) 0))
+         (all_can_hit cfg cs below 0 cfg.groups)
+    then below
+    else longest cfg cs n0)
+    below
+
+(** val best_cut :
+    ('a1 -> 'a1 -> bool) -> config -> 'a1 pool -> 'a1 list -> int **)
+
+let best_cut eqb0 cfg p query =
+  if cfg.caching
+  then longest cfg (candidates eqb0 cfg p query)
+         (sub (length query) (Stdlib.Int.succ 0))
+  else 0
+
 type 'a op =
 | Admit of int * 'a list * int * int * int option list list * int list
 | Reserve of (int * int) list * int list
@@ -1258,6 +1405,44 @@ type 'a op =
 
 type 'a histories = 'a list option list
 
+(** val history : 'a1 histories -> int -> 'a1 list **)
+
+let history hs s =
+  match at_ hs s with
+  | Some h -> h
+  | None -> []
+
+(** val spec_commit : 'a1 histories -> int -> 'a1 list -> 'a1 histories **)
+
+let spec_commit hs s cells =
+  match at_ hs s with
+  | Some h -> upd hs s (Some (app h cells))
+  | None -> hs
+
+(** val spec_step : 'a1 histories -> 'a1 op -> 'a1 histories **)
+
+let spec_step hs = function
+| Admit (s, q, compute, cut, _, _) ->
+  upd hs s (Some (firstn (add cut (Nat.min compute (sub (length q) cut))) q))
+| Commit (s, cells) -> spec_commit hs s cells
+| Append (batch, _) ->
+  fold_left (fun hs0 sc -> spec_commit hs0 (fst sc) (snd sc)) batch hs
+| Fork (s, t0, n0) ->
+  (match at_ hs s with
+   | Some h -> upd hs t0 (Some (firstn n0 h))
+   | None -> hs)
+| Truncate (s, n0) ->
+  (match at_ hs s with
+   | Some h -> upd hs s (Some (firstn n0 h))
+   | None -> hs)
+| Release (s, _) -> upd hs s None
+| _ -> hs
+
+(** val spec_init : int -> 'a1 histories **)
+
+let spec_init n_seqs =
+  repeat None n_seqs
+
 (** val is_vacant : 'a1 option list -> int -> bool **)
 
 let is_vacant l s =
@@ -1272,11 +1457,6 @@ let others_live sl =
   existsb (fun o -> match o with
                     | Some _ -> true
                     | None -> false) sl
-
-(** val room : 'a1 work -> int **)
-
-let room w =
-  length (filter (takeable w) w.pool_of.free)
 
 (** val admit :
     ('a1 -> 'a1 -> bool) -> config -> int -> 'a1 list -> int -> int -> int
@@ -1331,13 +1511,6 @@ let reserve cfg batch cs st =
           (reserve_batch cfg batch ({ pool_of = st.the_pool; choices = cs;
             sources = [] }, st.seqs)) (fun x ->
           let (w, sl) = x in Done { the_pool = w.pool_of; seqs = sl }))))
-
-(** val history : 'a1 histories -> int -> 'a1 list **)
-
-let history hs s =
-  match at_ hs s with
-  | Some h -> h
-  | None -> []
 
 (** val commit :
     config -> 'a1 histories -> int -> 'a1 list -> 'a1 state -> 'a1 state
@@ -1413,24 +1586,6 @@ let fork cfg s t0 n0 st =
             (upd st.seqs t0 (Some { len = n0; rsv = 0; full =
               ((&&) q.full (Nat.eqb n0 q.len)); tables = ts })) })))))
 
-(** val publish_tails :
-    config -> int -> int -> 'a1 list -> group list -> table list -> 'a1 pool
-    -> 'a1 pool **)
-
-let rec publish_tails cfg gi n0 h gs ts p =
-  match gs with
-  | [] -> p
-  | g :: gs0 ->
-    (match ts with
-     | [] -> p
-     | t0 :: ts0 ->
-       let p0 =
-         if is_whole cfg g t0 (Nat.div n0 cfg.b)
-         then publish gi t0 p (Nat.div n0 cfg.b) h
-         else p
-       in
-       publish_tails cfg (Stdlib.Int.succ gi) n0 h gs0 ts0 p0)
-
 (** val release :
     config -> 'a1 histories -> int -> bool -> 'a1 state -> 'a1 state result **)
 
@@ -1445,52 +1600,6 @@ let release cfg hs s keep st =
     in
     Done { the_pool = (give_tables p0 (map (fun t0 -> t0.entries) q.tables));
     seqs = (upd st.seqs s None) })
-
-(** val step_begin : int -> 'a1 pool -> 'a1 pool result **)
-
-let step_begin step0 p =
-  bind (require (negb (mem0 step0 p.open0)) Invalid) (fun _ -> Done
-    (with_fences p p.fenced (step0 :: p.open0)))
-
-(** val lower : int -> 'a1 pool -> (int * int list) list **)
-
-let lower step0 p =
-  map (fun f -> ((fst f), (without step0 (snd f)))) p.fenced
-
-(** val has_passed : (int * int list) -> bool **)
-
-let has_passed f =
-  match snd f with
-  | [] -> true
-  | _ :: _ -> false
-
-(** val step_end : int -> 'a1 pool -> 'a1 pool result **)
-
-let step_end step0 p =
-  bind (require (mem0 step0 p.open0) Invalid) (fun _ ->
-    let fs = lower step0 p in
-    Done
-    (with_free
-      (with_fences p (filter (fun f -> negb (has_passed f)) fs)
-        (without step0 p.open0))
-      (app (map fst (filter has_passed fs)) p.free)))
-
-(** val pin_one : 'a1 pool result -> int -> 'a1 pool result **)
-
-let pin_one r b0 =
-  bind r (fun p ->
-    bind
-      (require (match get p.index b0 with
-                | Some _ -> true
-                | None -> false) Bad_choice) (fun _ -> Done
-      (with_pins p (set p.pins b0 (Stdlib.Int.succ (get p.pins b0))))))
-
-(** val unpin_one : 'a1 pool result -> int -> 'a1 pool result **)
-
-let unpin_one r b0 =
-  bind r (fun p ->
-    bind (require (Nat.ltb 0 (get p.pins b0)) Invalid) (fun _ -> Done
-      (with_pins p (set p.pins b0 (sub (get p.pins b0) (Stdlib.Int.succ 0))))))
 
 (** val on_pool : 'a1 state -> 'a1 pool result -> 'a1 state result **)
 
@@ -1517,43 +1626,12 @@ let step eqb0 cfg hs st = function
 | Pin bs -> on_pool st (fold_left pin_one bs (Done st.the_pool))
 | Unpin bs -> on_pool st (fold_left unpin_one bs (Done st.the_pool))
 
-(** val spec_commit : 'a1 histories -> int -> 'a1 list -> 'a1 histories **)
-
-let spec_commit hs s cells =
-  match at_ hs s with
-  | Some h -> upd hs s (Some (app h cells))
-  | None -> hs
-
-(** val spec_step : 'a1 histories -> 'a1 op -> 'a1 histories **)
-
-let spec_step hs = function
-| Admit (s, q, compute, cut, _, _) ->
-  upd hs s (Some (firstn (add cut (Nat.min compute (sub (length q) cut))) q))
-| Commit (s, cells) -> spec_commit hs s cells
-| Append (batch, _) ->
-  fold_left (fun hs0 sc -> spec_commit hs0 (fst sc) (snd sc)) batch hs
-| Fork (s, t0, n0) ->
-  (match at_ hs s with
-   | Some h -> upd hs t0 (Some (firstn n0 h))
-   | None -> hs)
-| Truncate (s, n0) ->
-  (match at_ hs s with
-   | Some h -> upd hs s (Some (firstn n0 h))
-   | None -> hs)
-| Release (s, _) -> upd hs s None
-| _ -> hs
-
 (** val init : config -> int -> 'a1 state **)
 
 let init cfg n_seqs =
   { the_pool = { store = (all None); refs = (all 0); pins = (all 0); index =
     (all None); free = (seq 0 cfg.n); fenced = []; open0 = [] }; seqs =
     (repeat None n_seqs) }
-
-(** val spec_init : int -> 'a1 histories **)
-
-let spec_init n_seqs =
-  repeat None n_seqs
 
 (** val cell : config -> int -> 'a1 pool -> int -> int -> 'a1 option **)
 
@@ -1637,84 +1715,6 @@ let is_never eqb0 cfg hs st o =
   match step eqb0 cfg hs (alone cfg hs (who_asks o) st) (asked_alone cfg o) with
   | Done _ -> false
   | Refused _ -> true
-
-(** val agreement : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> int **)
-
-let rec agreement eqb0 a b0 =
-  match a with
-  | [] -> 0
-  | x :: a0 ->
-    (match b0 with
-     | [] -> 0
-     | y :: b1 ->
-       if eqb0 x y then Stdlib.Int.succ (agreement eqb0 a0 b1) else 0)
-
-(** val candidates :
-    ('a1 -> 'a1 -> bool) -> config -> 'a1 pool -> 'a1 list ->
-    ((int * int) * int) list **)
-
-let candidates eqb0 cfg p query =
-  flat_map (fun b0 ->
-    match get p.index b0 with
-    | Some k ->
-      ((k.in_group, (key_block cfg k)),
-        (agreement eqb0 query k.content)) :: []
-    | None -> []) (seq 0 cfg.n)
-
-(** val has_block : ((int * int) * int) list -> int -> int -> int -> bool **)
-
-let has_block cs gi j m =
-  existsb (fun c ->
-    let (y, m') = c in
-    let (gi', j') = y in
-    (&&) ((&&) (Nat.eqb gi' gi) (Nat.eqb j' j)) (Nat.leb m m')) cs
-
-(** val needs_entry : config -> group -> int -> int -> bool **)
-
-let needs_entry cfg g cut j =
-  (||) (Nat.ltb j (sink_blocks cfg g))
-    (Nat.leb
-      (Nat.div (Nat.min (need g cut) (sub cut (Stdlib.Int.succ 0))) cfg.b) j)
-
-(** val can_hit :
-    config -> ((int * int) * int) list -> int -> int -> group -> bool **)
-
-let can_hit cfg cs cut gi g =
-  forallb (fun j ->
-    (||) (negb (needs_entry cfg g cut j))
-      (has_block cs gi j
-        (Nat.min (mul (add j (Stdlib.Int.succ 0)) cfg.b) cut)))
-    (seq 0 (cdiv cfg cut))
-
-(** val all_can_hit :
-    config -> ((int * int) * int) list -> int -> int -> group list -> bool **)
-
-let rec all_can_hit cfg cs cut gi = function
-| [] -> true
-| g :: gs0 ->
-  (&&) (can_hit cfg cs cut gi g)
-    (all_can_hit cfg cs cut (Stdlib.Int.succ gi) gs0)
-
-(** val longest : config -> ((int * int) * int) list -> int -> int **)
-
-let rec longest cfg cs below =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> 0)
-    (fun n0 ->
-    if (&&) ((||) cfg.tails (Nat.eqb (Nat.modulo below cfg.b) 0))
-         (all_can_hit cfg cs below 0 cfg.groups)
-    then below
-    else longest cfg cs n0)
-    below
-
-(** val best_cut :
-    ('a1 -> 'a1 -> bool) -> config -> 'a1 pool -> 'a1 list -> int **)
-
-let best_cut eqb0 cfg p query =
-  if cfg.caching
-  then longest cfg (candidates eqb0 cfg p query)
-         (sub (length query) (Stdlib.Int.succ 0))
-  else 0
 
 type name = int
 

@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Written by invariants/proof/oracle/generate, with Coq 8.16.1, from Extract.v (Machine.v, TotalMap.v, Realizers.v) in invariants/proof. *)
+(* Written by invariants/proof/oracle/generate, with Coq 8.16.1, from Extract.v (all that it imports) in invariants/proof. *)
 
 val negb : bool -> bool
 
@@ -425,6 +425,8 @@ type 'a work = { pool_of : 'a pool; choices : int list; sources : int list }
 
 val takeable : 'a1 work -> int -> bool
 
+val room : 'a1 work -> int
+
 val claim : 'a1 pool -> int -> 'a1 pool
 
 val take : 'a1 work -> (int * 'a1 work) result
@@ -438,6 +440,18 @@ val give_all : 'a1 pool -> int option list -> 'a1 pool
 val share_all : 'a1 pool -> int option list -> 'a1 pool
 
 val copy : config -> 'a1 pool -> int -> int -> int -> 'a1 pool
+
+val step_begin : int -> 'a1 pool -> 'a1 pool result
+
+val lower : int -> 'a1 pool -> (int * int list) list
+
+val has_passed : (int * int list) -> bool
+
+val step_end : int -> 'a1 pool -> 'a1 pool result
+
+val pin_one : 'a1 pool result -> int -> 'a1 pool result
+
+val unpin_one : 'a1 pool result -> int -> 'a1 pool result
 
 val forget : 'a1 pool -> int -> 'a1 pool
 
@@ -488,6 +502,10 @@ val publish_blocks :
   config -> int -> group -> table -> int -> int -> 'a1 list -> 'a1 pool ->
   'a1 pool
 
+val publish_tails :
+  config -> int -> int -> 'a1 list -> group list -> table list -> 'a1 pool ->
+  'a1 pool
+
 val commit_table :
   config -> int -> group -> int -> 'a1 list -> 'a1 list -> ('a1 pool * table)
   -> 'a1 pool * table
@@ -536,6 +554,26 @@ val all_hits_ok :
 
 val hit_table : config -> int option list -> table
 
+val agreement : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> int
+
+val candidates :
+  ('a1 -> 'a1 -> bool) -> config -> 'a1 pool -> 'a1 list ->
+  ((int * int) * int) list
+
+val has_block : ((int * int) * int) list -> int -> int -> int -> bool
+
+val needs_entry : config -> group -> int -> int -> bool
+
+val can_hit :
+  config -> ((int * int) * int) list -> int -> int -> group -> bool
+
+val all_can_hit :
+  config -> ((int * int) * int) list -> int -> int -> group list -> bool
+
+val longest : config -> ((int * int) * int) list -> int -> int
+
+val best_cut : ('a1 -> 'a1 -> bool) -> config -> 'a1 pool -> 'a1 list -> int
+
 type 'a op =
 | Admit of int * 'a list * int * int * int option list list * int list
 | Reserve of (int * int) list * int list
@@ -553,11 +591,17 @@ type 'a op =
 
 type 'a histories = 'a list option list
 
+val history : 'a1 histories -> int -> 'a1 list
+
+val spec_commit : 'a1 histories -> int -> 'a1 list -> 'a1 histories
+
+val spec_step : 'a1 histories -> 'a1 op -> 'a1 histories
+
+val spec_init : int -> 'a1 histories
+
 val is_vacant : 'a1 option list -> int -> bool
 
 val others_live : seq0 option list -> bool
-
-val room : 'a1 work -> int
 
 val admit :
   ('a1 -> 'a1 -> bool) -> config -> int -> 'a1 list -> int -> int -> int
@@ -565,8 +609,6 @@ val admit :
 
 val reserve :
   config -> (int * int) list -> int list -> 'a1 state -> 'a1 state result
-
-val history : 'a1 histories -> int -> 'a1 list
 
 val commit :
   config -> 'a1 histories -> int -> 'a1 list -> 'a1 state -> 'a1 state result
@@ -587,24 +629,8 @@ val truncate : config -> int -> int -> 'a1 state -> 'a1 state result
 
 val fork : config -> int -> int -> int -> 'a1 state -> 'a1 state result
 
-val publish_tails :
-  config -> int -> int -> 'a1 list -> group list -> table list -> 'a1 pool ->
-  'a1 pool
-
 val release :
   config -> 'a1 histories -> int -> bool -> 'a1 state -> 'a1 state result
-
-val step_begin : int -> 'a1 pool -> 'a1 pool result
-
-val lower : int -> 'a1 pool -> (int * int list) list
-
-val has_passed : (int * int list) -> bool
-
-val step_end : int -> 'a1 pool -> 'a1 pool result
-
-val pin_one : 'a1 pool result -> int -> 'a1 pool result
-
-val unpin_one : 'a1 pool result -> int -> 'a1 pool result
 
 val on_pool : 'a1 state -> 'a1 pool result -> 'a1 state result
 
@@ -612,13 +638,7 @@ val step :
   ('a1 -> 'a1 -> bool) -> config -> 'a1 histories -> 'a1 state -> 'a1 op ->
   'a1 state result
 
-val spec_commit : 'a1 histories -> int -> 'a1 list -> 'a1 histories
-
-val spec_step : 'a1 histories -> 'a1 op -> 'a1 histories
-
 val init : config -> int -> 'a1 state
-
-val spec_init : int -> 'a1 histories
 
 val cell : config -> int -> 'a1 pool -> int -> int -> 'a1 option
 
@@ -640,26 +660,6 @@ val who_asks : 'a1 op -> int list
 val is_never :
   ('a1 -> 'a1 -> bool) -> config -> 'a1 histories -> 'a1 state -> 'a1 op ->
   bool
-
-val agreement : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> int
-
-val candidates :
-  ('a1 -> 'a1 -> bool) -> config -> 'a1 pool -> 'a1 list ->
-  ((int * int) * int) list
-
-val has_block : ((int * int) * int) list -> int -> int -> int -> bool
-
-val needs_entry : config -> group -> int -> int -> bool
-
-val can_hit :
-  config -> ((int * int) * int) list -> int -> int -> group -> bool
-
-val all_can_hit :
-  config -> ((int * int) * int) list -> int -> int -> group list -> bool
-
-val longest : config -> ((int * int) * int) list -> int -> int
-
-val best_cut : ('a1 -> 'a1 -> bool) -> config -> 'a1 pool -> 'a1 list -> int
 
 type name = int
 
