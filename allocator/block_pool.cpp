@@ -20,8 +20,9 @@ BlockPool::BlockPool(std::uint32_t blocks, IdleOrder order)
     make_rank({});
 }
 
+// The null block never has a reference: it is the sentinel of a list.
 void BlockPool::require_owned(BlockId block) const noexcept {
-    promise(block != null_block && to_index(block) <= blocks_ && at(block).refs > 0, "P2",
+    promise(to_index(block) <= blocks_ && at(block).refs > 0, "P2",
             "a block was shared, given back or named that nobody holds");
 }
 
@@ -41,6 +42,10 @@ BlockPool::Taken BlockPool::take() noexcept {
 void BlockPool::share(BlockId block) noexcept {
     require_owned(block);
     ++at(block).refs;
+}
+
+void BlockPool::share(std::span<const BlockId> blocks) noexcept {
+    std::ranges::for_each(blocks, [this](BlockId block) { share(block); });
 }
 
 void BlockPool::revive(BlockId block) noexcept {

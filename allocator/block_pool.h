@@ -79,8 +79,9 @@ public:
     // Takes the block at the front of the queue, with one reference and no content. REQUIRES idle_blocks() > 0.
     Taken take() noexcept;
 
-    // Adds a reference to a live block.
+    // Adds a reference to a live block, or to each of several.
     void share(BlockId block) noexcept;
+    void share(std::span<const BlockId> blocks) noexcept;
 
     // Takes an idle or fenced block with content back for a hit, with one reference; it keeps its content.
     void revive(BlockId block) noexcept;

@@ -14,16 +14,6 @@ void BoundRow::set(std::uint32_t entry, BlockId block) noexcept {
     }
 }
 
-Length BlockTable::first_resident(const BlockShape& shape, Length length) const noexcept {
-    if (run_is_empty()) {
-        return size() <= sink_blocks_ ? 0 : length;
-    }
-    if (missing_below_ > shape.begin(first_)) {
-        return missing_below_;
-    }
-    return first_ <= sink_blocks_ ? 0 : shape.begin(first_);
-}
-
 bool BlockTable::holds_cells(const BlockShape& shape, Length begin, Length end) const noexcept {
     const Length behind_sinks = std::max(begin, shape.begin(sinks()));
     if (behind_sinks >= end) {

@@ -115,4 +115,14 @@ private:
     std::uint32_t sink_blocks_;
 };
 
+inline Length BlockTable::first_resident(const BlockShape& shape, Length length) const noexcept {
+    if (run_is_empty()) {
+        return size() <= sink_blocks_ ? 0 : length;
+    }
+    if (missing_below_ > shape.begin(first_)) {
+        return missing_below_;
+    }
+    return first_ <= sink_blocks_ ? 0 : shape.begin(first_);
+}
+
 }  // namespace kvpane

@@ -2,6 +2,7 @@
 #include <kvpane/blocktable/exports.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace kvpane {
@@ -10,15 +11,21 @@ namespace {
 
 constexpr std::int64_t int32_most = std::numeric_limits<std::int32_t>::max();
 
-std::int32_t as_int32(BlockId block) noexcept { return static_cast<std::int32_t>(to_index(block)); }
+// Writes the ids of `blocks` as int32 and returns where they end. No id passes 2^31 - 2, so the bytes are the same.
+std::int32_t* copy_ids(std::span<const BlockId> blocks, std::int32_t* out) noexcept {
+    if (!blocks.empty()) {
+        std::memcpy(out, blocks.data(), blocks.size_bytes());
+    }
+    return out + blocks.size();
+}
 
-// Cells in the last held block when `cells` cells have been handed out. Where only sink blocks are left they are full.
-std::int32_t last_page_cells(const TableView& table, Length cells, std::uint32_t block_size) noexcept {
+// Cells in the last held block. Where only sink blocks are left they are full.
+std::int32_t last_page_cells(const TableView& table, const BlockShape& shape) noexcept {
     if (table.held() == 0) {
         return 0;
     }
     const bool ends_at_the_tail = !table.run.empty() || table.sinks.size() == table.size;
-    return static_cast<std::int32_t>(ends_at_the_tail ? (cells - 1) % block_size + 1 : Length{block_size});
+    return static_cast<std::int32_t>(ends_at_the_tail ? shape.offset(table.cells - 1) + 1 : Length{shape.size()});
 }
 
 template <class Integer>
@@ -29,9 +36,8 @@ expected<void> write_slots(const Manager& manager, SequenceHandle sequence, Grou
         return unexpected(table.error());
     }
     const BlockShape shape(manager.config().block_size);
-    const Length covered = *manager.length(sequence) + *manager.reserved(sequence);
     const auto wanted = static_cast<Length>(out.size());
-    if (first < 0 || wanted > covered - std::min(first, covered)) {
+    if (first < 0 || wanted > table->cells - std::min(first, table->cells)) {
         return unexpected(Error::invalid_argument);
     }
     const auto block_of = [&](Length position) { return (*table)[static_cast<std::size_t>(shape.index(position))]; };
@@ -76,16 +82,15 @@ expected<std::int64_t> export_csr(const Manager& manager, std::span<const Sequen
         out.first_position.size() < n || out.indices.size() < static_cast<std::size_t>(*entries)) {
         return unexpected(Error::invalid_argument);
     }
-    auto index = out.indices.begin();
+    const BlockShape shape(manager.config().block_size);
+    std::int32_t* index = out.indices.data();
     out.indptr[0] = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const TableView table = *manager.table(sequences[i], group);
-        index = std::ranges::transform(table.sinks, index, as_int32).out;
-        index = std::ranges::transform(table.run, index, as_int32).out;
-        out.indptr[i + 1] = static_cast<std::int32_t>(index - out.indices.begin());
-        const Length cells = *manager.length(sequences[i]) + *manager.reserved(sequences[i]);
-        out.last_page_len[i] = last_page_cells(table, cells, manager.config().block_size);
-        out.first_position[i] = table.first_resident;
+        const auto table = manager.table(sequences[i], group);
+        index = copy_ids(table->run, copy_ids(table->sinks, index));
+        out.indptr[i + 1] = static_cast<std::int32_t>(index - out.indices.data());
+        out.last_page_len[i] = last_page_cells(*table, shape);
+        out.first_position[i] = table->first_resident;
     }
     return entries;
 }
@@ -105,11 +110,10 @@ expected<void> export_padded(const Manager& manager, std::span<const SequenceHan
         return unexpected(Error::invalid_argument);
     }
     for (std::size_t i = 0; i < sequences.size(); ++i) {
-        const TableView table = *manager.table(sequences[i], group);
-        const auto row = out.subspan(i * width, width);
-        std::ranges::fill(row, 0);
-        std::ranges::transform(table.sinks, row.begin(), as_int32);
-        std::ranges::transform(table.run, row.begin() + table.run_begin, as_int32);
+        const auto table = manager.table(sequences[i], group);
+        std::int32_t* const row = out.data() + i * width;
+        std::fill(copy_ids(table->sinks, row), row + table->run_begin, 0);
+        std::fill(copy_ids(table->run, row + table->run_begin), row + width, 0);
     }
     return {};
 }

@@ -141,17 +141,17 @@ expected<Step> Manager::do_append(SequenceHandle sequence, std::span<const Token
 
 expected<Step> Manager::do_append_batch(std::span<const SequenceHandle> sequences, std::span<const Token> tokens) {
     begin_call();
-    batch_.clear();
+    bool is_busy = false;
     for (const SequenceHandle& sequence : sequences) {
-        batch_.push_back({sequence, 1});
+        if (const auto asked = ask(sequence, 1); !asked) {
+            return unexpected(asked.error());
+        }
+        is_busy = is_busy || sequences_[sequence.index].reserved > 0;
     }
-    if (const auto asked = ask(batch_); !asked) {
-        return unexpected(asked.error());
-    }
-    if (sequences.size() != tokens.size() || any_negative(tokens)) {
+    if (sequences.empty() || sequences.size() != tokens.size() || any_negative(tokens)) {
         return unexpected(Error::invalid_argument);
     }
-    if (std::ranges::any_of(sequences, [&](SequenceHandle s) { return sequences_[s.index].reserved > 0; })) {
+    if (is_busy) {
         return unexpected(Error::busy);
     }
     if (index_) {
@@ -205,8 +205,8 @@ expected<SequenceHandle> Manager::do_fork(SequenceHandle parent, std::optional<L
     for (std::uint32_t group = 0; group < groups(); ++group) {
         BlockTable& table = sequences_.table(child, GroupId{group});
         table.assign_prefix(sequences_.table(parent.index, GroupId{group}), shape_, length);
-        std::ranges::for_each(table.sink_part(), [&](BlockId block) { pool_.share(block); });
-        std::ranges::for_each(table.run_part(), [&](BlockId block) { pool_.share(block); });
+        pool_.share(table.sink_part());
+        pool_.share(table.run_part());
     }
     ++statistics_.forks;
     return sequences_.handle(child);
@@ -263,6 +263,7 @@ expected<void> Manager::do_step_end(StepId step) {
 
 void Manager::begin_call() noexcept {
     planner_.start();
+    ++batch_mark_;
     copies_.clear();
     cells_ = 0;
     blocks_taken_ = 0;
@@ -279,18 +280,24 @@ expected<void> Manager::ask(std::span<const Reservation> batch) {
     if (batch.empty()) {
         return unexpected(Error::invalid_argument);
     }
-    ++batch_mark_;
     for (const Reservation& reservation : batch) {
-        Sequence* sequence = find(reservation.sequence);
-        if (sequence == nullptr) {
-            return unexpected(Error::unknown_sequence);
+        if (const auto asked = ask(reservation.sequence, reservation.cells); !asked) {
+            return asked;
         }
-        if (reservation.cells < 1 || sequence->batch_mark == batch_mark_) {
-            return unexpected(Error::invalid_argument);
-        }
-        sequence->batch_mark = batch_mark_;
-        planner_.ask(reservation.sequence.index, reservation.cells);
     }
+    return {};
+}
+
+expected<void> Manager::ask(SequenceHandle handle, Length cells) {
+    Sequence* sequence = find(handle);
+    if (sequence == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    if (cells < 1 || sequence->batch_mark == batch_mark_) {
+        return unexpected(Error::invalid_argument);
+    }
+    sequence->batch_mark = batch_mark_;
+    planner_.ask(handle.index, cells);
     return {};
 }
 
@@ -446,10 +453,6 @@ Step Manager::step() const noexcept {
 unexpected<Error> Manager::refuse(Verdict verdict) noexcept {
     ++(verdict == Verdict::later ? statistics_.refused_later : statistics_.refused_never);
     return unexpected(verdict == Verdict::later ? Error::later : Error::never);
-}
-
-Sequence* Manager::find(SequenceHandle handle) noexcept {
-    return sequences_.find(handle) == nullptr ? nullptr : &sequences_[handle.index];
 }
 
 }  // namespace kvpane

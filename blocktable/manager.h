@@ -38,6 +38,7 @@ struct TableView {
     std::uint32_t run_begin = 0;
     std::uint32_t size = 0;     // logical blocks, holes included
     Length first_resident = 0;  // start of the unbroken run of cells that ends at the tail
+    Length cells = 0;           // where that run ends: committed tokens and reserved cells
 
     // The block at a logical index; null_block for holes and beyond the end.
     BlockId operator[](std::size_t entry) const {
@@ -181,7 +182,7 @@ public:
     const Config& config() const noexcept { return config_; }
     const BlockPool& pool() const noexcept { return pool_; }
     const Statistics& statistics() const noexcept { return statistics_; }
-    std::uint32_t groups() const noexcept { return static_cast<std::uint32_t>(config_.groups.size()); }
+    std::uint32_t groups() const noexcept { return sequences_.groups(); }
     std::uint32_t sequences() const noexcept { return sequences_.alive(); }
     bool is_alive(SequenceHandle sequence) const noexcept { return sequences_.find(sequence) != nullptr; }
     std::vector<SequenceHandle> living() const;  // COST O(slots)
@@ -238,6 +239,7 @@ private:
     void end_call() noexcept;
 
     expected<void> ask(std::span<const Reservation> batch);
+    expected<void> ask(SequenceHandle handle, Length cells);
     expected<void> take_what_was_asked();
     void make_room(const Plan& plan);
     void make_room_for_slots();
@@ -251,7 +253,9 @@ private:
     BlockId take() noexcept;
     Step step() const noexcept;
     unexpected<Error> refuse(Verdict verdict) noexcept;
-    Sequence* find(SequenceHandle handle) noexcept;
+    Sequence* find(SequenceHandle handle) noexcept {
+        return sequences_.find(handle) == nullptr ? nullptr : &sequences_[handle.index];
+    }
     std::int64_t watermark() const noexcept { return sequences() > 0 ? config_.watermark : 0; }
 
     // Admission and the prefix cache.
@@ -291,13 +295,12 @@ private:
     Observer* observer_ = nullptr;
     static constexpr std::int64_t never_seen = std::numeric_limits<std::int64_t>::max();
     std::int64_t unseen_ = never_seen;  // operations until the observer wants to see one
-    std::uint64_t batch_mark_ = 0;  // the latest batch; see Sequence::batch_mark
+    std::uint64_t batch_mark_ = 0;  // of the current call; see Sequence::batch_mark
 
     // What the current call hands out; kept so that a Step can point into it and nothing is allocated anew.
     std::vector<Slot> slots_;  // [n_groups, cells_]; only grows
     std::vector<BlockCopy> copies_;
-    std::vector<Reservation> batch_;  // append_batch's reservations
-    std::vector<BlockId> blocks_;     // scratch
+    std::vector<BlockId> blocks_;  // scratch
 
     // Priorities that end. A heap with stale entries in it: the latest due of a block is the one that counts.
     struct Expiry {
@@ -312,5 +315,19 @@ private:
     Length cells_ = 0;
     std::int64_t blocks_taken_ = 0;
 };
+
+// Inlined, so that who looks at many tables pays only for the fields that it reads.
+inline expected<TableView> Manager::table(SequenceHandle sequence, GroupId group) const {
+    const Sequence* found = sequences_.find(sequence);
+    if (found == nullptr) {
+        return unexpected(Error::unknown_sequence);
+    }
+    if (!is_group(group)) {
+        return unexpected(Error::invalid_argument);
+    }
+    const BlockTable& table = sequences_.table(sequence.index, group);
+    return TableView{table.sink_part(), table.run_part(), table.first(), table.size(),
+                     table.first_resident(shape_, found->length), found->length + found->reserved};
+}
 
 }  // namespace kvpane

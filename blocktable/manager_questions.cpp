@@ -54,19 +54,6 @@ std::vector<SequenceHandle> Manager::living() const {
     return handles;
 }
 
-expected<TableView> Manager::table(SequenceHandle sequence, GroupId group) const {
-    const Sequence* found = sequences_.find(sequence);
-    if (found == nullptr) {
-        return unexpected(Error::unknown_sequence);
-    }
-    if (!is_group(group)) {
-        return unexpected(Error::invalid_argument);
-    }
-    const BlockTable& table = sequences_.table(sequence.index, group);
-    return TableView{table.sink_part(), table.run_part(), table.first(), table.size(),
-                     table.first_resident(shape_, found->length)};
-}
-
 std::uint64_t Manager::digest() const {
     Digest digest;
     pool_.add_to(digest);

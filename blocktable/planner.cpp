@@ -81,7 +81,8 @@ bool Planner::is_quiet(std::uint32_t index, Length begin, Length cells) const no
     for (std::uint32_t group = 0; group < sequences_.groups(); ++group) {
         const BlockTable& table = sequences_.table(index, GroupId{group});
         const BlockId tail = table[table.size() - 1];  // nobody holds the null block
-        const bool writable = pool_.holders(tail) == 1 && pool_.content(tail) == no_content;
+        // No block without content is pinned, so its references are its holders.
+        const bool writable = pool_.refs(tail) == 1 && pool_.content(tail) == no_content;
         if (!writable || first_kept(index, group) != table.first()) {
             return false;
         }

@@ -50,6 +50,9 @@ function(kvpane_add_library target)
     target_sources(${target} PUBLIC
         FILE_SET HEADERS BASE_DIRS "${PROJECT_BINARY_DIR}/include/${library_LAYER}" FILES ${library_HEADERS})
     kvpane_target_defaults(${target})
+    # No program replaces a function of the library by its own of the same name, so that calls within a source may be
+    # inlined. Clang takes that for granted; g++ does with -fPIC only when told: a decode step takes a tenth less.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>)
 endfunction()
 
 # kvpane_add_folder(<target> LAYER <layer> HEADERS <name>... SOURCES <name>...)

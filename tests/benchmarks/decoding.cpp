@@ -31,10 +31,8 @@ void leave_cached(Manager& kv, Length blocks) {
     }
 }
 
-}  // namespace
-
 // 64 sequences hold everything, and one that the dice name gives back its last block.
-void scatter(Manager& kv) {
+void scatter_once(Manager& kv, testing::Lcg& dice) {
     constexpr std::uint64_t holders = 64;
     struct Holder {
         SequenceHandle sequence;
@@ -46,7 +44,6 @@ void scatter(Manager& kv) {
         const auto tokens = drawn_tokens(1'000'000 + i, length);
         left.push_back({granted(kv.admit({.tokens = tokens})).sequence, length});
     }
-    testing::Lcg dice(3);
     while (!left.empty()) {
         Holder& holder = left[dice.below(left.size())];
         holder.length -= block_size;
@@ -58,6 +55,16 @@ void scatter(Manager& kv) {
         }
     }
     kv.reset_cache();
+}
+
+}  // namespace
+
+// Once leaves runs of neighbours, 1/64 of the pool apart, so that they meet in the same sets of a cache. The second time
+// takes them apart.
+void scatter(Manager& kv) {
+    testing::Lcg dice(3);
+    scatter_once(kv, dice);
+    scatter_once(kv, dice);
 }
 
 Decoding::Decoding(const Shape& shape)
