@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: torch_decode.py DIR
-# The decode that kvpane_gpu_check --dump DIR has left (tests/gpu/decode_dump.h), by torch's scaled_dot_product_attention
-# on the gathered K and V: what differs, and how long it takes beside kvpane's. Prints one JSON object. Exit code 1: an
-# output differs.
+# The decode that kvpane_gpu_check --dump DIR has left (tests/gpu/decode_dump.h), by torch's
+# scaled_dot_product_attention on the gathered K and V: how far the outputs are from kvpane's, and how long it takes.
+# Prints one JSON object. Exit code 1: an output differs.
 import json
 import math
 import pathlib

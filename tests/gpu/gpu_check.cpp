@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kvpane_gpu_check [--no-gpu] [--small] [--no-times] [--dump DIR]: the kernels on a real device, against the host; and
-// their times. A decode that was timed goes into DIR (decode_dump.h). One JSON object on stdout, a count of what was found
-// on stderr. Exit code 0: nothing differs, 1: something does, 2: there is no device (see --no-gpu).
+// their times. A decode that was timed goes into DIR (decode_dump.h) and is read back. One JSON object on stdout, a
+// count of what was found on stderr. Exit code 0: nothing differs, 1: something does, 2: there is no device (see
+// --no-gpu).
 #include <algorithm>
 #include <cstdio>
 #include <exception>

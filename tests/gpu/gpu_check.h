@@ -55,8 +55,8 @@ void check_attention(Checks& checks, bool small);
 void check_cells(Checks& checks);
 void check_tables(Checks& checks);
 
-// Times, as a share of the copy bandwidth. Gives {"name", "microseconds", "gb_per_s", "share_of_copy"} of each. `small`:
-// of a handful of cells, whose times say nothing. Leaves a decode_dump.h in the folder, unless that is empty.
+// Times, as a share of the copy bandwidth. Gives {"name", "microseconds", "gb_per_s", "share_of_copy"} of each.
+// `small`: of a handful of cells, whose times say nothing. Leaves a DecodeDump in the folder, unless its name is empty.
 nlohmann::ordered_json measure_all(bool small, const std::filesystem::path& dump_folder);
 
 }  // namespace kvpane::gpu

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include <kvpane/attention/elements.h>
 #include <kvpane/attention/cuda/device_ops.h>
+#include <kvpane/attention/elements.h>
 
 #include "gpu/decode_dump.h"
 #include "gpu/gpu_check.h"
@@ -55,8 +55,7 @@ struct Measures {
     double copy_bytes_per_second = 0;
     ordered_json rows = ordered_json::array();
 
-    // `bytes`: those that have to be read and written.
-    // Gives the seconds of a call.
+    // `bytes`: those that have to be read and written. Gives the seconds of a call.
     template <class Call>
     double add(const std::string& name, double bytes, Call call) {
         const double seconds = seconds_of(rounds, call);
@@ -122,9 +121,9 @@ private:
         const auto k_on_device = std::as_bytes(rows.copy(std::span(k)));
         const auto v_on_device = std::as_bytes(rows.copy(std::span(v)));
         for (std::size_t i = 0; i < extent.n_seqs; ++i) {
-            require(device_scatter_cells(
-                store.view(), cells_of(i),
-                {&k_on_device[i * cell_bytes], &v_on_device[i * cell_bytes], DType::f16}, nullptr));
+            require(device_scatter_cells(store.view(), cells_of(i),
+                                         {&k_on_device[i * cell_bytes], &v_on_device[i * cell_bytes], DType::f16},
+                                         nullptr));
         }
         require(wait_for(nullptr));
     }
