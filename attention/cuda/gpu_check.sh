@@ -38,9 +38,19 @@ fi
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 
+# Why torch has nothing to do; empty if it has.
+no_torch=""
+if [ -n "$no_gpu" ]; then
+    no_torch=--no-gpu
+elif ! python3 -c 'import torch; torch.cuda.init()' 2>/dev/null; then
+    no_torch="no torch with CUDA on this machine"
+fi
+
 failed=0
 say "checks${no_gpu:+, without a device}"
-timeout 110 "$binary" $no_gpu >"$results/gpu_check.json" || failed=$?
+dump=(--dump "$results/decode")
+[ -z "$no_torch" ] || dump=()
+timeout 110 "$binary" $no_gpu "${dump[@]}" >"$results/gpu_check.json" || failed=$?
 
 # memcheck: addresses; racecheck: shared memory. Each makes kernels some hundred times slower.
 sanitize() {
@@ -57,21 +67,22 @@ sanitize() {
     fi
 }
 
-# The same decode by torch, on K and V that lie in one piece: what paging costs beside the best dense kernel.
+# A decode that was timed, by torch, on K and V that lie in one piece: what paging costs beside the best dense kernel.
 torch_sdpa() {
-    if [ -n "$no_gpu" ]; then
-        echo '"not run: --no-gpu"'
-    elif ! python3 -c 'import torch' 2>/dev/null; then
-        echo '"not run: no torch on this machine"'
+    if [ -n "$no_torch" ]; then
+        echo "\"not run: $no_torch\""
+    elif [ ! -e "$results/decode/decode.json" ]; then
+        echo '"not run: there is no dump of a decode"'
     else
-        timeout 40 python3 attention/cuda/torch_decode.py || echo '"failed"'
+        timeout 40 python3 attention/cuda/torch_decode.py "$results/decode" >"$results/torch" || true
+        [ -s "$results/torch" ] && cat "$results/torch" || echo '"failed"'
     fi
 }
 
 memcheck=$(sanitize memcheck)
 racecheck=$(sanitize racecheck)
 torch=$(torch_sdpa)
-case "$memcheck$racecheck" in *failed*) failed=1 ;; esac
+case "$memcheck$racecheck$torch" in *'"failed"'* | *'"differs"'*) failed=1 ;; esac
 [ -z "$out" ] || exec >"$out"
 {
     printf '{\n"kernels": '

@@ -2,8 +2,10 @@
 // The emulator reports what a device would hang on, or answer at random.
 #include "emulator/emulator.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -57,6 +59,50 @@ std::vector<unsigned> neighbours(std::uint64_t seed, bool with_barrier) {
     return out;
 }
 
+constexpr unsigned tile_threads = 4 * cuda::warp_size;
+
+void take_steps(int steps) {
+    const float mine[1] = {};
+    float theirs[1] = {};
+    for (int i = 0; i < steps; ++i) {
+        cuda::shuffle_xor(mine, theirs, 1);
+    }
+}
+
+// Each warp reads the whole tile at its first step; twenty steps later it overwrites its part, as for the next tile.
+// Gives the sums that the threads of eight blocks have read: one, if the barrier between is there.
+std::set<unsigned> sums_of_tiles(std::uint64_t seed, bool with_barrier) {
+    std::set<unsigned> sums;
+    emulator::run({.grid = {8}, .threads = tile_threads, .shared_bytes = tile_threads * sizeof(unsigned), .seed = seed},
+                  [&] {
+                      auto* const tile = reinterpret_cast<unsigned*>(cuda::shared_memory());
+                      tile[thread_index()] = thread_index();
+                      sync_block();
+                      take_steps(1);
+                      sums.insert(std::accumulate(tile, tile + tile_threads, 0U));
+                      take_steps(20);
+                      if (with_barrier) {
+                          sync_block();
+                      }
+                      tile[thread_index()] = 1000;
+                  });
+    return sums;
+}
+
+// Of 100 steps that each of four warps takes: how many the last one has before it when the first one has none.
+int lead(std::uint64_t seed) {
+    std::array<int, 4> taken{};
+    int least = -1;
+    emulator::run({.threads = tile_threads, .seed = seed}, [&] {
+        for (int i = 0; i < 100; ++i) {
+            take_steps(1);
+            taken[thread_index() / cuda::warp_size] = i + 1;
+        }
+        least = least < 0 ? *std::ranges::min_element(taken) : least;
+    });
+    return 100 - least;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(the_emulator)
@@ -84,6 +130,22 @@ BOOST_AUTO_TEST_CASE(gives_other_results_for_other_orders_where_a_barrier_is_mis
     }
     BOOST_TEST(results.size() > 1U);
     BOOST_TEST(results.count(neighbours(1, true)) == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(lets_a_warp_run_far_ahead_in_some_blocks_and_all_advance_side_by_side_in_others) {
+    std::set<int> leads;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        leads.insert(lead(seed));
+    }
+    BOOST_TEST(*leads.begin() < 30);
+    BOOST_TEST(*leads.rbegin() == 100);
+}
+
+BOOST_AUTO_TEST_CASE(finds_a_tile_that_a_warp_far_ahead_overwrites_before_others_have_read_it) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        BOOST_TEST(sums_of_tiles(seed, true) == std::set<unsigned>{127 * 128 / 2}, boost::test_tools::per_element());
+        BOOST_TEST(sums_of_tiles(seed, false).size() > 1U);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(fills_shared_memory_with_poison_before_each_block) {

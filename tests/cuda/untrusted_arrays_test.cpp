@@ -119,6 +119,23 @@ BOOST_AUTO_TEST_CASE(give_nan_where_a_row_ends_before_its_sequence) {
     }
 }
 
+// What the next sequence has in its first entry is no entry of this one.
+BOOST_AUTO_TEST_CASE(give_nan_one_position_beyond_a_row_though_a_sound_row_follows) {
+    for (AttentionSizes sizes : {decode(), prefill()}) {
+        sizes.lengths = {20, 20};
+        sizes.queries.assign(sizes.queries.empty() ? 0 : 2, 3);
+        AttentionCase made(sizes, testing::seed());
+        BOOST_REQUIRE(made.width == 5U);
+        const DeviceBounds bounds = bounds_of(made.problem());
+        made.lengths[0] = 21;
+        const Answer found = by_emulator(made.problem(), bounds, 1);
+        const std::size_t beyond = bounds.most_rows - 1;  // the row of its last query
+        for (std::size_t row = 0; row < bounds.rows; ++row) {
+            BOOST_TEST_CONTEXT("row " << row) { BOOST_TEST(is_nan(found, 2 * row) == (row == beyond)); }
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(are_found_with_their_place_and_the_fault_that_the_host_names) {
     for (const AttentionSizes& sizes : {decode(), prefill()}) {
         BOOST_TEST((wrong_entry(AttentionCase(sizes, testing::seed()).problem()) == WrongEntry{}));

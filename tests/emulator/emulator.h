@@ -4,13 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <stdexcept>
 #include <string>
 
 #include <kvpane/attention/cuda/kernel_env.cuh>
 
 // Runs kernels on the CPU: one fiber a thread, one block after the other. Fibers change at barriers, shuffles and ends
-// only, in an order that the seed decides; so a result that depends on a barrier that is not there depends on the seed.
+// only, in an order that the seed decides (thread_order.h): warps advance side by side, or one of them runs far ahead.
+// So a result that depends on a barrier that is not there depends on the seed.
 // Shared memory is allocated to the byte, for AddressSanitizer to see, and filled with ones: NaN, or -1.
 namespace kvpane::emulator {
 
@@ -42,5 +44,25 @@ struct Launch {
 // Calls `kernel` once in each thread of each block. What it throws is thrown from here.
 // Throws KernelFault; the other threads of that block are then left where they were, without unwinding.
 void run(const Launch& launch, const std::function<void()>& kernel);
+
+// While it lives, kernels that this thread of the host runs do without one of their barriers, as if its line were not
+// there; and the barriers that they come to are noted. Places are "prefill.cuh:117".
+class BarrierProbe {
+public:
+    explicit BarrierProbe(std::string left_out = "");
+    BarrierProbe(const BarrierProbe&) = delete;
+    BarrierProbe& operator=(const BarrierProbe&) = delete;
+    ~BarrierProbe();
+
+    const std::set<std::string>& reached() const { return reached_; }
+
+    // Called by the emulator at each barrier.
+    bool leaves_out(const cuda::emulated::Where& where);
+
+private:
+    std::string left_out_;
+    std::set<std::string> reached_;
+    BarrierProbe* before_;
+};
 
 }  // namespace kvpane::emulator

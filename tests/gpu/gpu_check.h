@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -55,6 +56,7 @@ void check_cells(Checks& checks);
 void check_tables(Checks& checks);
 
 // Times, as a share of the copy bandwidth. Gives {"name", "microseconds", "gb_per_s", "share_of_copy"} of each.
-nlohmann::ordered_json measure_all();
+// `small`: of a handful of cells, whose times say nothing. Leaves a DecodeDump in the folder, unless its name is empty.
+nlohmann::ordered_json measure_all(bool small, const std::filesystem::path& dump_folder);
 
 }  // namespace kvpane::gpu
