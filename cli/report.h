@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <kvpane/attention/cell_store.h>
 #include <kvpane/cli/stress_config.h>
 #include <kvpane/invariants/length_replay.h>
 #include <kvpane/invariants/stress.h>

@@ -12,6 +12,7 @@
 #include <kvpane/cli/isolated.h>
 #include <kvpane/cli/journal_file.h>
 #include <kvpane/cli/json_report.h>
+#include <kvpane/cli/printable.h>
 #include <kvpane/cli/report.h>
 #include <kvpane/cli/scenario_writer.h>
 #include <kvpane/invariants/shrinker.h>
@@ -105,7 +106,7 @@ ExitCode run_shrink(const ShrinkOptions& options) {
     const std::string running = fmt::format("kvpane scenario {}{}", quoted(options.output), options.payload.words());
     const std::string comment =
         fmt::format("# {} at step {}: {}\n{}", smallest.failure->kind, smallest.failure->operation,
-                    smallest.failure->what, payload ? fmt::format("# It shows on real cells: {}\n", running) : "");
+                    smallest.failure->what, payload ? fmt::format("# It shows on real cells: {}\n", printable(running)) : "");
     output.write(comment + scenario_text(scenario_of(shrunk.smallest, smallest)));
     fmt::print("{}{}", row("operations", fmt::format("{}", shrunk.smallest.operations.size())),
                row("tokens", fmt::format("{}", tokens_of(shrunk.smallest.operations))));
