@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <kvpane/blocktable/config.h>
+#include <kvpane/cli/payload_flag.h>
 #include <kvpane/invariants/checked_manager.h>
 
 // What the program does, one function a command. They write results to stdout, and progress to stderr when that is a
@@ -75,7 +76,7 @@ ExitCode run_explore(const ExploreOptions& options);
 // Files, and folders for all the .toml files below them. A malformed file is said on stderr; the others still run.
 struct ScenarioOptions {
     std::vector<std::string> paths;
-    bool payload = false;  // on real cells, too
+    PayloadFlag payload;  // on real cells, too
 };
 ExitCode run_scenarios(const ScenarioOptions& options);
 
@@ -86,8 +87,7 @@ struct ReplayOptions {
     std::int64_t until = 0;                      // [operations] 0 = all
     std::optional<std::uint32_t> dump;           // a sequence to show at the end
     std::optional<invariants::CheckMode> check;  // nothing = as recorded
-    bool payload = false;                        // on real cells, too
-    std::string payload_of;  // those of this configuration's [payload]; empty = of the default shape
+    PayloadFlag payload;                         // on real cells, too
 };
 ExitCode run_replay(const ReplayOptions& options);
 
@@ -101,11 +101,13 @@ struct JournalOptions {
 };
 ExitCode run_journal(const JournalOptions& options);
 
-// Shrinks a journal in which an invariant breaks, or a promise, to a scenario. Nothing to shrink is exit_bad_input.
+// Shrinks a journal in which an invariant breaks, or a promise, to a scenario. With a payload it is the run on real cells
+// that has to fail, and so does the scenario's. Nothing to shrink is exit_bad_input.
 struct ShrinkOptions {
     std::string journal;
     std::string output;
     std::optional<std::int64_t> candidates;  // tried at most
+    PayloadFlag payload;                     // on real cells, too
 };
 ExitCode run_shrink(const ShrinkOptions& options);
 

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include <kvpane/cli/input.h>
-#include <kvpane/cli/payload_flag.h>
 #include <kvpane/cli/words.h>
 #include <kvpane/invariants/journal.h>
 
@@ -15,7 +14,6 @@ namespace {
 
 constexpr auto journal_text = "A journal, written by kvpane stress --journal (docs/journal.md)";
 constexpr auto until_text = "Stop behind this operation, counted from 1";
-constexpr auto payload_of_text = "The same with cells as the [payload] of this configuration has them";
 constexpr auto dump_text = "Show this sequence's tables, length and window at the end; the number of kvpane journal";
 
 }  // namespace
@@ -46,8 +44,7 @@ void JournalCommands::add_check(CLI::App& app) {
     check->add_option("journal", journal_, journal_text)->required();
     check->add_option("--until", until_, until_text);
     check->add_option("--dump", dump_, dump_text);
-    CLI::Option* payload = check->add_flag("--payload", payload_, payload_text);
-    check->add_option("--payload-of", payload_of_, payload_of_text)->excludes(payload);
+    payload_.add_to(*check);
     check->footer(
         "Examples:\n"
         "  kvpane check run.kvj\n"
@@ -66,7 +63,11 @@ void JournalCommands::add_shrink(CLI::App& app) {
     shrink->add_option("journal", journal_, journal_text)->required();
     shrink->add_option("-o,--output", output_, "The scenario to write (docs/scenario-format.md)")->required();
     shrink->add_option("--candidates", candidates_, "Try so many smaller runs at most (100000)");
-    shrink->footer("Examples:\n  kvpane shrink run.kvj -o case.toml && kvpane scenario case.toml");
+    payload_.add_to(*shrink);
+    shrink->footer(
+        "Examples:\n"
+        "  kvpane shrink run.kvj -o case.toml && kvpane scenario case.toml\n"
+        "  kvpane shrink run.kvj -o case.toml --payload && kvpane scenario case.toml --payload");
 }
 
 bool JournalCommands::chosen(const CLI::App& app) const {
@@ -81,7 +82,8 @@ ExitCode JournalCommands::run(const CLI::App& app) const {
     if (app.got_subcommand("shrink")) {
         return run_shrink({.journal = journal_,
                            .output = output_,
-                           .candidates = number<std::int64_t>("--candidates", candidates_, 1, most_steps)});
+                           .candidates = number<std::int64_t>("--candidates", candidates_, 1, most_steps),
+                           .payload = payload_});
     }
     const bool all = app.got_subcommand("check");
     const ReplayOptions options{
@@ -89,8 +91,7 @@ ExitCode JournalCommands::run(const CLI::App& app) const {
         .until = number<std::int64_t>("--until", until_, 1, most_steps).value_or(0),
         .dump = number<std::uint32_t>("--dump", dump_, 0, invariants::journal_format::most_names - 1),
         .check = all ? invariants::CheckMode::every : check(check_),
-        .payload = payload_,
-        .payload_of = payload_of_};
+        .payload = payload_};
     if (!against_) {
         return run_replay(options);
     }

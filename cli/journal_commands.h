@@ -5,6 +5,7 @@
 #include <string>
 
 #include <kvpane/cli/commands.h>
+#include <kvpane/cli/payload_flag.h>
 
 namespace CLI {
 class App;
@@ -34,8 +35,7 @@ private:
     std::optional<std::string> dump_;
     std::optional<std::string> check_;
     std::optional<std::string> against_;
-    bool payload_ = false;
-    std::string payload_of_;
+    PayloadFlag payload_;
     std::optional<std::string> candidates_;
     std::string output_;
 };

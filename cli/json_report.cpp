@@ -27,7 +27,7 @@ Json payload_json(const std::optional<PayloadOptions>& payload) {
     if (!payload) {
         return nullptr;
     }
-    return {{"layout", payload->order == CellOrder::nhd ? "nhd" : "hnd"},
+    return {{"layout", layout_word(payload->order)},
             {"interleaved", payload->interleaved},
             {"dtype", to_string(payload->dtype)},
             {"kv_heads", payload->kv_heads},

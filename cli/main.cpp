@@ -15,7 +15,6 @@
 #include <kvpane/cli/explore_config.h>
 #include <kvpane/cli/input.h>
 #include <kvpane/cli/journal_commands.h>
-#include <kvpane/cli/payload_flag.h>
 #include <kvpane/cli/prefix_report.h>
 #include <kvpane/cli/stress_config.h>
 #include <kvpane/cli/words.h>
@@ -44,7 +43,7 @@ struct Words {
     std::string json;
     std::string journal;
     bool digests = false;
-    bool payload = false;
+    PayloadFlag payload;
     std::vector<std::string> paths;
 };
 
@@ -112,7 +111,7 @@ void describe(CLI::App& app, Words& words) {
 
     CLI::App* scenario = app.add_subcommand("scenario", "Run scenario files, with all checks after every step");
     scenario->add_option("files", words.paths, "Scenario files, or folders for all .toml files below them")->required();
-    scenario->add_flag("--payload", words.payload, payload_text);
+    words.payload.add_to(*scenario);
     scenario->footer(
         "Examples:\n"
         "  kvpane scenario tests/scenarios/peers/trt-29-rewind.toml\n"

@@ -5,42 +5,31 @@
 #include <string>
 
 #include <kvpane/blocktable/config.h>
-#include <kvpane/cli/input.h>
-#include <kvpane/cli/stress_config.h>
 #include <kvpane/invariants/payload_options.h>
+
+namespace CLI {
+class App;
+}
 
 namespace kvpane::cli {
 
-inline constexpr auto payload_text =
-    "Keep real K and V beside the judge's books, too, and compare what is gathered byte by byte";
+// How a command line asks for real K and V beside the judge's books: --payload, or --payload-of CONFIG.
+struct PayloadFlag {
+    bool is_usual = false;                   // of the default shape
+    std::optional<std::string> config = {};  // as the [payload] of this configuration has them
 
-// The options. ERRORS InputError: too large for the Manager that a file describes.
-inline const invariants::PayloadOptions& fitting(const invariants::PayloadOptions& options, const std::string& file,
-                                                 const Config& config) {
-    if (const auto what = find_wrong(config, options)) {
-        throw InputError(file, {}, *what);
-    }
-    return options;
-}
+    // Adds both options, which exclude each other. This must live until the command line is parsed.
+    void add_to(CLI::App& command);
 
-// What --payload asks for, of the Manager that a file describes. ERRORS InputError: too large for one.
-inline std::optional<invariants::PayloadOptions> payload_of(bool is_given, const std::string& file,
-                                                            const Config& config) {
-    if (!is_given) {
-        return std::nullopt;
-    }
-    return fitting({}, file, config);
-}
+    // What is asked for. ERRORS InputError: as read_run_config(); the configuration has no [payload], or it is switched off.
+    std::optional<invariants::PayloadOptions> options() const;
 
-// The [payload] of a configuration, for the Manager that another file describes. ERRORS InputError as
-// read_run_config(); there is none, or it is switched off; too large for the Manager.
-inline invariants::PayloadOptions payload_of_config(const std::string& config_file, const std::string& file,
-                                                    const Config& config) {
-    const std::optional<invariants::PayloadOptions> options = read_run_config(config_file).stress.payload;
-    if (!options) {
-        throw InputError(config_file, {}, "[payload] is missing, or switched off");
-    }
-    return fitting(*options, file, config);
-}
+    // The words that say the same to another command: "", " --payload" or " --payload-of FILE".
+    std::string words() const;
+};
+
+// The options. ERRORS InputError: too large for the Manager that `file` describes.
+const std::optional<invariants::PayloadOptions>& fitting(const std::optional<invariants::PayloadOptions>& options,
+                                                         const std::string& file, const Config& config);
 
 }  // namespace kvpane::cli

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <kvpane/cli/journal_file.h>
-#include <kvpane/cli/payload_flag.h>
 #include <kvpane/cli/progress.h>
 #include <kvpane/cli/report.h>
 #include <kvpane/cli/tokens.h>
@@ -25,10 +24,7 @@ std::string first_line(const JournalHeader& header, CheckMode check) {
 
 std::string command(const ReplayOptions& options) {
     return fmt::format("kvpane check {}{}{}", quoted(options.journal),
-                       options.until > 0 ? fmt::format(" --until {}", options.until) : "",
-                       !options.payload_of.empty() ? " --payload-of " + quoted(options.payload_of)
-                       : options.payload           ? " --payload"
-                                                   : "");
+                       options.until > 0 ? fmt::format(" --until {}", options.until) : "", options.payload.words());
 }
 
 std::string result_text(const JournalReplay& report) {
@@ -85,8 +81,7 @@ ExitCode run_replay(const ReplayOptions& options) {
     const JournalFile journal(options.journal);
     const CheckMode mode = options.check.value_or(journal.header().check);
     const Config& config = journal.header().config;
-    const auto payload = options.payload_of.empty() ? payload_of(options.payload, options.journal, config)
-                                                    : payload_of_config(options.payload_of, options.journal, config);
+    const auto payload = fitting(options.payload.options(), options.journal, config);
     fmt::print("{}", first_line(journal.header(), mode));
     std::fflush(stdout);  // a broken promise ends the process
     JournalReader reader = journal.reader();

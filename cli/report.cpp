@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <kvpane/cli/payload_flag.h>
 #include <kvpane/version.h>
 
 namespace kvpane::cli {
@@ -19,14 +20,24 @@ void add_row(std::string& text, std::string_view name, std::int64_t value) {
     add_row(text, name, fmt::format("{}", value));
 }
 
-void effort_rows(std::string& text, std::int64_t operations, double seconds, std::int64_t checks,
-                 const WindowPhases& phases) {
-    add_row(text, "operations", operations);
-    add_row(text, "operations per second", fmt::format("{:.0f}", per_second(operations, seconds)));
-    add_row(text, "checks done", checks);
+std::string cells_text(const std::optional<PayloadOptions>& payload) {
+    if (!payload) {
+        return "none";
+    }
+    return fmt::format("{}, {}{}, heads {}, head dim {}", to_string(payload->dtype), layout_word(payload->order),
+                       payload->interleaved ? ", interleaved" : "", payload->kv_heads, payload->head_dim);
+}
+
+// Of a StressReport or a ReplayReport.
+template <class Report>
+void effort_rows(std::string& text, const RunHeader& header, const Report& report) {
+    add_row(text, "operations", report.operations);
+    add_row(text, "operations per second", fmt::format("{:.0f}", per_second(report.operations, report.seconds)));
+    add_row(text, "checks done", report.checks);
+    add_row(text, "payload", cells_text(header.payload));
     add_row(text, "window phases",
-            fmt::format("not full {}, exactly full {}, first eviction {}, steady {}", phases.not_full,
-                        phases.exactly_full, phases.first_eviction, phases.steady));
+            fmt::format("not full {}, exactly full {}, first eviction {}, steady {}", report.phases.not_full,
+                        report.phases.exactly_full, report.phases.first_eviction, report.phases.steady));
 }
 
 std::string hits(const Statistics& statistics) {
@@ -64,6 +75,8 @@ std::string quoted(const std::string& argument) {
     return text + "'";
 }
 
+std::string_view layout_word(CellOrder order) noexcept { return order == CellOrder::nhd ? "nhd" : "hnd"; }
+
 std::string row(std::string_view name, const std::string& value) { return fmt::format("{:<24}{}\n", name, value); }
 
 std::string first_line(const RunHeader& header) {
@@ -90,11 +103,13 @@ std::string replaying(const RunHeader& header, const Violation& violation) {
     if (header.journal_file.empty()) {
         return reproduce(header, violation) + " --journal violation.kvj";
     }
-    const std::string payload = !header.payload ? ""
-                                : header.payload == invariants::PayloadOptions{}
-                                    ? " --payload"
-                                    : " --payload-of " + quoted(header.config_file);
-    return fmt::format("kvpane check {}{}", quoted(header.journal_file), payload);
+    PayloadFlag payload;
+    if (header.payload == PayloadOptions{}) {
+        payload.is_usual = true;
+    } else if (header.payload) {
+        payload.config = header.config_file;
+    }
+    return fmt::format("kvpane check {}{}", quoted(header.journal_file), payload.words());
 }
 
 std::string violation_text(const Violation& violation, const std::string& reproducing) {
@@ -105,9 +120,9 @@ std::string violation_text(const RunHeader& header, const Violation& violation) 
     return violation_text(violation, reproduce(header, violation));
 }
 
-std::string stress_text(const StressReport& report) {
+std::string stress_text(const RunHeader& header, const StressReport& report) {
     std::string text;
-    effort_rows(text, report.operations, report.seconds, report.checks, report.phases);
+    effort_rows(text, header, report);
     add_row(text, "utilisation", fmt::format("{:.3f} %", 100 * report.utilisation));
     copy_row(text, report.statistics);
     add_row(text, "prefix hits", hits(report.statistics));
@@ -124,7 +139,7 @@ std::string stress_text(const StressReport& report) {
 
 std::string replay_text(const RunHeader& header, const ReplayReport& report) {
     std::string text;
-    effort_rows(text, report.operations, report.seconds, report.checks, report.phases);
+    effort_rows(text, header, report);
     if (header.samples == 1) {
         add_row(text, "utilisation", fmt::format("{:.3f} %", 100 * share(report.used_cells, report.allocated_cells)));
     } else {

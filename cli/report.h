@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <kvpane/attention/cell_store.h>
 #include <kvpane/cli/stress_config.h>
 #include <kvpane/invariants/length_replay.h>
 #include <kvpane/invariants/stress.h>
@@ -43,7 +44,7 @@ std::string violation_text(const RunHeader& header, const invariants::Violation&
 std::string replaying(const RunHeader& header, const invariants::Violation& violation);
 
 // The last block: one "name  value" a line.
-std::string stress_text(const invariants::StressReport& report);
+std::string stress_text(const RunHeader& header, const invariants::StressReport& report);
 std::string replay_text(const RunHeader& header, const invariants::ReplayReport& report);
 
 double per_second(std::int64_t operations, double seconds) noexcept;
@@ -52,6 +53,8 @@ double share(std::int64_t part, std::int64_t whole) noexcept;
 std::string hex(std::uint64_t value);
 // An argument as a POSIX shell takes it.
 std::string quoted(const std::string& argument);
+// As [payload] calls it.
+std::string_view layout_word(CellOrder order) noexcept;
 // One "name  value" of the last block.
 std::string row(std::string_view name, const std::string& value);
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <kvpane/cli/input.h>
-#include <kvpane/cli/payload_flag.h>
 #include <kvpane/cli/printable.h>
 #include <kvpane/cli/scenario_file.h>
 
@@ -46,9 +45,9 @@ struct Totals {
     bool malformed = false;
 };
 
-void run_file(const std::string& file, bool with_payload, Totals& totals) {
+void run_file(const std::string& file, const std::optional<invariants::PayloadOptions>& payload, Totals& totals) {
     const invariants::Scenario scenario = read_scenario(file);
-    const auto failure = invariants::run(scenario, payload_of(with_payload, file, scenario.config));
+    const auto failure = invariants::run(scenario, fitting(payload, file, scenario.config));
     if (failure) {
         totals.failed += 1;
         fmt::print("FAIL {}:{} step {}: {}\n", file, failure->line, failure->step,
@@ -75,11 +74,12 @@ void surviving(Totals& totals, Work work) {
 }  // namespace
 
 ExitCode run_scenarios(const ScenarioOptions& options) {
+    const auto payload = options.payload.options();
     Totals totals;
     for (const std::string& path : options.paths) {
         surviving(totals, [&] {
             for (const std::string& file : files_at(path)) {
-                surviving(totals, [&] { run_file(file, options.payload, totals); });
+                surviving(totals, [&] { run_file(file, payload, totals); });
             }
         });
     }

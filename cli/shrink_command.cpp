@@ -12,6 +12,7 @@
 #include <kvpane/cli/isolated.h>
 #include <kvpane/cli/journal_file.h>
 #include <kvpane/cli/json_report.h>
+#include <kvpane/cli/printable.h>
 #include <kvpane/cli/report.h>
 #include <kvpane/cli/scenario_writer.h>
 #include <kvpane/invariants/shrinker.h>
@@ -21,10 +22,6 @@ namespace kvpane::cli {
 using namespace invariants;
 
 namespace {
-
-const RunCase run_case = [](const Case& one, const std::function<void(const Outcome&)>& each) {
-    return judge(one, each);
-};
 
 Case read_case(const JournalFile& journal) {
     JournalReader reader = journal.reader();
@@ -72,6 +69,10 @@ void show(const ShrinkProgress& progress) {
 ExitCode run_shrink(const ShrinkOptions& options) {
     const JournalFile journal(options.journal);
     const OutputFile output(options.output, {options.journal}, "-o");
+    const auto payload = fitting(options.payload.options(), options.journal, journal.header().config);
+    const RunCase run_case = [&](const Case& one, const std::function<void(const Outcome&)>& each) {
+        return judge(one, each, payload);
+    };
     Case failing = read_case(journal);
     spell_groups(failing.config);
     const IsolatedRun original = run_isolated(failing, run_case);
@@ -102,14 +103,16 @@ ExitCode run_shrink(const ShrinkOptions& options) {
     if (!smallest.failure) {
         throw std::runtime_error("the smallest case does not fail when it is run again");
     }
-    const std::string comment = fmt::format("# {} at step {}: {}\n", smallest.failure->kind,
-                                            smallest.failure->operation, smallest.failure->what);
+    const std::string running = fmt::format("kvpane scenario {}{}", quoted(options.output), options.payload.words());
+    const std::string comment =
+        fmt::format("# {} at step {}: {}\n{}", smallest.failure->kind, smallest.failure->operation,
+                    smallest.failure->what, payload ? fmt::format("# It shows on real cells: {}\n", printable(running)) : "");
     output.write(comment + scenario_text(scenario_of(shrunk.smallest, smallest)));
     fmt::print("{}{}", row("operations", fmt::format("{}", shrunk.smallest.operations.size())),
                row("tokens", fmt::format("{}", tokens_of(shrunk.smallest.operations))));
     fmt::print("{}", row("candidates tried",
                          fmt::format("{}{}", shrunk.candidates, shrunk.is_finished ? "" : " (the limit)")));
-    fmt::print("{}", row("run it", fmt::format("kvpane scenario {}", quoted(options.output))));
+    fmt::print("{}", row("run it", running));
     return exit_ok;
 }
 

@@ -53,7 +53,7 @@ ExitCode run_stress(const StressOptions& options) {
     if (report.violation) {
         fmt::print("{}", violation_text(header, *report.violation));
     }
-    fmt::print("{}", stress_text(report));
+    fmt::print("{}", stress_text(header, report));
     if (recording) {
         fmt::print("{}", row("journal", recording->finish()));
     }

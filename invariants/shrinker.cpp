@@ -195,8 +195,9 @@ private:
 
 }  // namespace
 
-std::optional<Violation> judge(const Case& one, const std::function<void(const Outcome&)>& each) {
-    CheckedManager kv(one.config, CheckMode::every);
+std::optional<Violation> judge(const Case& one, const std::function<void(const Outcome&)>& each,
+                               const std::optional<PayloadOptions>& payload) {
+    CheckedManager kv(one.config, CheckMode::every, {}, payload);
     for (const Operation& operation : one.operations) {
         const Outcome outcome = kv.apply(operation);
         if (each) {

@@ -10,6 +10,7 @@
 #include <kvpane/blocktable/config.h>
 #include <kvpane/invariants/checked_manager.h>
 #include <kvpane/invariants/operation.h>
+#include <kvpane/invariants/payload_options.h>
 
 // Makes a failing run small enough to read: fewer operations, sequences and tokens, smaller numbers, a smaller Manager.
 namespace kvpane::invariants {
@@ -20,8 +21,10 @@ struct Case {
     std::vector<Operation> operations;
 };
 
-// Runs the case under the full judge, up to the first violation. `each` hears what came of every operation.
-std::optional<Violation> judge(const Case& one, const std::function<void(const Outcome&)>& each = {});
+// Runs the case under the full judge, on real cells where `payload` is given, up to the first violation. `each` hears what
+// came of every operation.
+std::optional<Violation> judge(const Case& one, const std::function<void(const Outcome&)>& each = {},
+                               const std::optional<PayloadOptions>& payload = std::nullopt);
 
 // Whether a run of the case still fails in the way that is looked for. It is called for cases that make little sense
 // (an append to a sequence that was never admitted) and has to cope: run through a Driver, the Manager refuses these.

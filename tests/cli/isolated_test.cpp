@@ -5,12 +5,15 @@
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
+#include <memory>
 #include <stdexcept>
 
 #include <kvpane/allocator/promise.h>
 
+#include "invariants/faulty_engines.h"
 #include "invariants/operations.h"
 #include "support/kv.h"
+#include "support/tamper.h"
 
 namespace kvpane::cli {
 
@@ -113,6 +116,33 @@ BOOST_AUTO_TEST_CASE(a_run_that_breaks_a_promise_shrinks_to_what_it_needs) {
     });
     BOOST_TEST(shrunk.smallest.operations.size() == 2U);
     BOOST_TEST(tokens_of(shrunk.smallest.operations) == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(what_only_real_cells_show_shrinks_to_the_write_that_needs_the_copy) {
+    const RunCase copies_too_little = [](const Case& one, const Each& each) {
+        CheckedManager checked(one.config, CheckMode::every);
+        Tamper::play_on(checked, std::make_unique<CopiesOneCellTooFew>(one.config, PayloadOptions{}));
+        for (std::size_t next = 0; next < one.operations.size() && !checked.violation(); ++next) {
+            each(checked.apply(one.operations[next]));
+        }
+        return checked.violation();
+    };
+    Case failing{testing::plain(4, 32), {}};
+    for (Name name = 0; name < 4; ++name) {
+        failing.operations.push_back(admit(name, {1, 2, 3, 4, 5, 6}));
+        failing.operations.push_back(fork(name, name + 4));
+        failing.operations.push_back(append(name + 4, {7, 8}));
+    }
+    BOOST_TEST(!judge(failing).has_value());  // the books are right
+    BOOST_TEST(!judge(failing, {}, PayloadOptions{}).has_value());
+    const Shrunk shrunk = shrink(failing, [&](const Case& one) {
+        const IsolatedRun run = run_isolated(one, copies_too_little);
+        return run.failure && run.failure->kind == "invariant T3";
+    });
+    const std::vector<Operation>& left = shrunk.smallest.operations;
+    BOOST_TEST_REQUIRE(left.size() == 3U);
+    BOOST_TEST((left[0].verb == Verb::admit && left[1].verb == Verb::fork && left[2].verb == Verb::append));
+    BOOST_TEST(tokens_of(left) == 2U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -128,9 +128,15 @@ BOOST_AUTO_TEST_CASE(a_program_without_the_oracle_says_so) {
 BOOST_AUTO_TEST_CASE(real_cells_are_taken_from_a_configuration_that_has_some) {
     const Folder folder;
     const std::string journal = record(folder);
-    refuses({"check", journal, "--payload-of", folder.path("c.toml")},
-            folder.path("c.toml") + ":1:1: [payload] is missing, or switched off");
-    BOOST_TEST(run_kvpane({"check", journal, "--payload", "--payload-of", folder.path("c.toml")}).code == 2);
+    const std::string none = folder.path("c.toml");
+    for (std::vector<std::string> command : {std::vector<std::string>{"check", journal},
+                                             {"shrink", journal, "-o", folder.path("case.toml")},
+                                             {"scenario", folder.path("case.toml")}}) {
+        command.insert(command.end(), {"--payload-of", none});
+        refuses(command, none + ":1:1: [payload] is missing, or switched off");
+        command.push_back("--payload");
+        refuses(command, "kvpane: " + command.front() + ": --payload excludes --payload-of");
+    }
 }
 
 BOOST_AUTO_TEST_CASE(recording_changes_nothing_and_equal_runs_write_equal_journals) {
@@ -284,6 +290,26 @@ BOOST_AUTO_TEST_CASE(a_sound_journal_has_nothing_to_shrink) {
     refuses({"shrink", journal, "-o", folder.path("case.toml")},
             "kvpane: " + journal + " has nothing to shrink: its 1 operations break no invariant");
     BOOST_TEST(folder.names().size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_journal_is_shrunk_on_real_cells_where_these_are_sound_and_fit) {
+    const Folder folder;
+    const std::string journal = record(folder);
+    const std::string scenario = folder.path("case.toml");
+    const std::string cells = folder.write("p.toml", config + "[payload]\nlayout = \"hnd\"\ndtype = \"e5m2\"\n");
+    for (const std::vector<std::string>& payload :
+         {std::vector<std::string>{"--payload"}, {"--payload-of", cells}}) {
+        std::vector<std::string> command = {"shrink", journal, "-o", scenario};
+        command.insert(command.end(), payload.begin(), payload.end());
+        const Ran ran = run_kvpane(command);
+        BOOST_TEST(ran.code == 2);
+        BOOST_TEST(contains(ran.err, journal + " has nothing to shrink: its "), ran.err);
+    }
+    FileSink sink(folder.path("large.kvj"));
+    JournalWriter(sink, {testing::plain(8, 2'100'000), CheckMode::off, false, 0, 0}).flush();
+    refuses({"shrink", folder.path("large.kvj"), "-o", scenario, "--payload"},
+            folder.path("large.kvj") + ":1:1: the payload takes 1075200512 bytes for each group, more than 1 GiB in all: "
+                                       "use fewer blocks, smaller cells, or no payload");
 }
 
 BOOST_AUTO_TEST_CASE(a_process_that_breaks_a_promise_leaves_the_operation_that_did_it) {

@@ -246,6 +246,9 @@ BOOST_AUTO_TEST_CASE(scenarios_run_on_real_cells_as_far_as_these_fit) {
     const std::string good = folder.write("good.toml", passing);
     const std::string large = folder.write(
         "large.toml", "title = \"t\"\n[pool]\nblock_size = 8\nblocks = 2_100_000\n[[step]]\nop = \"check\"\n");
+    const std::string cells = folder.write("p.toml", config + "[payload]\nlayout = \"hnd\"\nkv_heads = 1\n");
+    const Ran other = run_kvpane({"scenario", good, "--payload-of", cells});
+    BOOST_TEST(other.out == "ok   " + good + "\n1 passed, 0 failed\n", other.err);
     const Ran ran = run_kvpane({"scenario", large, good, "--payload"});
     BOOST_TEST(ran.code == 2);
     BOOST_TEST(ran.out == "ok   " + good + "\n1 passed, 1 failed\n");

@@ -93,9 +93,18 @@ BOOST_AUTO_TEST_CASE(the_json_report_holds_the_violation) {
     BOOST_TEST(of_trace["samples"] == 4);
 }
 
-BOOST_AUTO_TEST_CASE(the_json_report_says_which_real_cells_were_kept) {
+BOOST_AUTO_TEST_CASE(the_reports_say_which_real_cells_were_kept) {
     RunHeader header = stress_header();
+    const auto says = [&](const std::string& cells) {
+        const std::string line = "\n" + cli::row("payload", cells);
+        return cli::stress_text(header, {}).find(line) != std::string::npos &&
+               cli::replay_text(header, {}).find(line) != std::string::npos;
+    };
+    BOOST_TEST(says("none"));
+    header.payload = {.interleaved = true, .dtype = DType::f32, .kv_heads = 1, .head_dim = 8};
+    BOOST_TEST(says("f32, nhd, interleaved, heads 1, head dim 8"));
     header.payload = {.order = CellOrder::hnd, .dtype = DType::e4m3, .kv_heads = 3, .head_dim = 16};
+    BOOST_TEST(says("e4m3, hnd, heads 3, head dim 16"));
     const auto json = nlohmann::json::parse(cli::stress_json(header, {}));
     const nlohmann::json expected = {
         {"layout", "hnd"}, {"interleaved", false}, {"dtype", "e4m3"}, {"kv_heads", 3}, {"head_dim", 16}};

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <kvpane/invariants/payload.h>
 #include <kvpane/invariants/stress.h>
 
 #include "attention/stores.h"
 #include "invariants/expect_sound.h"
+#include "invariants/faulty_engines.h"
 #include "invariants/loads.h"
 #include "invariants/operations.h"
 #include "support/kv.h"
@@ -24,20 +24,6 @@ namespace kvpane::invariants {
 using testing::plain;
 
 namespace {
-
-struct SkipsCopies : Payload {
-    using Payload::Payload;
-    void copied(std::span<const BlockCopy>) override {}
-};
-
-struct CopiesOneCellTooFew : Payload {
-    using Payload::Payload;
-    void copied(std::span<const BlockCopy> copies) override {
-        std::vector<BlockCopy> shorter(copies.begin(), copies.end());
-        std::ranges::for_each(shorter, [](BlockCopy& copy) { --copy.cells; });
-        Payload::copied(shorter);
-    }
-};
 
 // Where sequence #1 writes, `Off` slots behind.
 template <Slot Off>

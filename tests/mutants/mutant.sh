@@ -84,14 +84,16 @@ objects_with() {
         substr($0, length($0) - length(header) + 1) == header { print object }'
 }
 
-# Compiles what the mutant changes with the flags of the build and puts it in the place of what stands in a copy of the
-# core's archive, so that nothing but the mutated code can be linked.
+# Compiles what the mutant changes with the flags of the build and puts it in the place of what stands in a copy of its
+# archive, the core's or that of attention/, so that nothing but the mutated code can be linked.
 build_mutant() {
     local id=$1 work=$2 file=${file_of[$1]} object source command
-    local include="" sources=("$file")
+    local include="" sources=("$file") archive=libkvpane.a
+    [[ $file != attention/* ]] || archive=attention/libkvpane_attention.a
     rm -rf "$work"
     mkdir -p "$work/src" "$work/obj" "$work/include"
     if [[ $file == *.h ]]; then
+        [[ $file != attention/* ]] || fail "[$id] the judge reads the headers of attention/, too"
         sources=()
         while read -r object; do
             [[ $object == CMakeFiles/kvpane.dir/* ]] || [[ $object != *.dir/*.o ]] || [[ $object == tests/* ]] ||
@@ -120,12 +122,13 @@ build_mutant() {
         command=${command% -o *}" -w -o $object -c $copy"  # -w: a fault may look odd
         (cd "$build" && eval "$command") || return 1
     done
-    cp "$build/libkvpane.a" "$work/libkvpane.a"
-    ar r "$work/libkvpane.a" "$work"/obj/*.o
-    [ "$(ar t "$work/libkvpane.a" | wc -l)" = "$(ar t "$build/libkvpane.a" | wc -l)" ] ||
+    local copied=$work/mutated.a
+    cp "$build/$archive" "$copied"
+    ar r "$copied" "$work"/obj/*.o
+    [ "$(ar t "$copied" | wc -l)" = "$(ar t "$build/$archive" | wc -l)" ] ||
         fail "[$id] the archive has another member instead of a changed one"
     command=$(ninja -C "$build" -t commands kvpane_cli | tail -n 1)
     command=${command/ -o kvpane / -o $work/kvpane }
-    command=${command/ libkvpane.a / $work/libkvpane.a }
+    command=${command/ $archive / $copied }
     (cd "$build" && eval "$command")
 }
