@@ -140,10 +140,6 @@ BOOST_AUTO_TEST_CASE(operations_by_what_is_wrong) {
            PayloadFault::unsupported_dtype, "rows");
     expect(device_compare_cells(store, {table, 0, 1}, {rows.data(), v, DType::f32}, -1.0F, nullptr, nullptr, nullptr),
            PayloadFault::out_of_range, "tolerance");
-    CellStore no_size = store;
-    no_size.shape.block_size = 0;
-    expect(device_gather_cells(no_size, {table, 0, 9}, {rows.data(), v, DType::f32}, nullptr), PayloadFault::bad_shape,
-           "block_size");
     expect(device_csr_to_tables(CsrTables{}, 1, {}, nullptr), PayloadFault::bad_shape, "block_size");
     expect(device_swap_blocks(store, store, {}, nullptr), PayloadFault::overlapping, "to");
     const std::vector<std::int32_t> nobody = {0};
@@ -151,6 +147,21 @@ BOOST_AUTO_TEST_CASE(operations_by_what_is_wrong) {
     std::vector<Slot> slots(1);
     expect(device_slots_of_positions({table, 1, 8}, nobody, positions, slots, nullptr), PayloadFault::bad_shape,
            "indptr");
+}
+
+// Each of them divides by the size of a block.
+BOOST_AUTO_TEST_CASE(stores_without_a_block_size_before_they_count_blocks) {
+    CellStore no_size = DeviceCall().problem.cells;
+    no_size.shape.block_size = 0;
+    const std::vector<std::int32_t> table = {1};
+    const CellRange range{table, 0, 9};
+    for (const auto& [store, where] : {std::pair{no_size, "block_size"}, std::pair{CellStore{}, "blocks"}}) {
+        expect(device_gather_cells(store, range, {}, nullptr), PayloadFault::bad_shape, where);
+        expect(device_scatter_cells(store, range, {}, nullptr), PayloadFault::bad_shape, where);
+        expect(device_compare_cells(store, range, {}, std::nullopt, nullptr, nullptr, nullptr), PayloadFault::bad_shape,
+               where);
+        expect(device_write_slots(store, {}, {}, nullptr), PayloadFault::bad_shape, where);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
