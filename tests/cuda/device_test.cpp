@@ -63,6 +63,13 @@ BOOST_AUTO_TEST_CASE(every_call_says_so, *boost::unit_test::precondition(has_non
     const CellStore& store = call.problem.cells;
     const std::vector<BlockCopy> copies = {{GroupId{0}, BlockId{1}, BlockId{2}, 1}};
     BOOST_TEST(to_string(device_copy_blocks(store, GroupId{0}, copies, nullptr).error().fault) == "no_device");
+    BOOST_TEST(to_string(csr_workspace_bytes(2).error().fault) == "no_device");
+    std::vector<std::int32_t> indptr(3), indices(2), last_page_len(2);
+    std::vector<Length> first_position(2);
+    BOOST_TEST(to_string(device_tables_to_csr({call.made.tables, call.made.width, 8}, call.made.lengths, {},
+                                              {indptr, indices, last_page_len, first_position}, {}, nullptr)
+                             .error()
+                             .fault) == "no_device");
     BOOST_TEST(to_string(wait_for(nullptr).error().fault) == "no_device");
 }
 
