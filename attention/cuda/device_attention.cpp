@@ -55,7 +55,8 @@ Found find_wrong_bounds(const AttentionProblem& problem, const DeviceBounds& bou
     const bool are_countable = bounds.rows <= largest_grid_x && bounds.most_rows <= largest_grid_x;
     const bool fits_a_grid = are_countable && bounds.most_rows * (problem.query_heads / problem.cells.shape.kv_heads) <=
                                                   largest_grid_x / std::max<std::size_t>(1, n_seqs);
-    if (bounds.longest < 0 || bounds.longest > longest_sequence || !fits_a_grid) {
+    if (bounds.longest < 0 || bounds.longest > longest_sequence || !fits_a_grid ||
+        bounds.rows > n_seqs * bounds.most_rows) {
         return refuse(PayloadFault::bad_shape, "bounds");
     }
     return {};

@@ -88,6 +88,14 @@ BOOST_AUTO_TEST_CASE(problems_of_attention_by_what_is_wrong) {
     expect(spoiled([](C& c) { c.problem.width = 7; }), PayloadFault::bad_shape, "tables");
     expect(spoiled([](C& c) { c.bounds.rows = 1; }), PayloadFault::bad_shape, "bounds");
     expect(spoiled([](C& c) { c.bounds.longest = -1; }), PayloadFault::bad_shape, "bounds");
+    const std::vector<std::int32_t> query_indptr = {0, 5, 6};
+    for (const std::size_t most_rows : {0U, 2U}) {
+        expect(spoiled([&](C& c) {
+                   c.problem.query_indptr = query_indptr;
+                   c.bounds = {.rows = 6, .most_rows = most_rows, .longest = 9};
+               }),
+               PayloadFault::bad_shape, "bounds");
+    }
     expect(spoiled([](C& c) { c.problem.rule.window = -1; }), PayloadFault::bad_shape, "window");
     expect(spoiled([](C& c) { c.workspace.pop_back(); }), PayloadFault::workspace_too_small, "workspace");
     expect(spoiled([](C& c) { c.result.out.dtype = DType::e4m3; }), PayloadFault::unsupported_dtype, "out");
