@@ -44,14 +44,11 @@ struct DeviceCall {
     AttentionResult result;
 };
 
-bool has_device() { return device_available().has_value(); }
-boost::test_tools::assertion_result has_none(boost::unit_test::test_unit_id) { return !has_device(); }
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(without_a_device)
 
-BOOST_AUTO_TEST_CASE(every_call_says_so, *boost::unit_test::precondition(has_none)) {
+BOOST_AUTO_TEST_CASE(every_call_says_so, *boost::unit_test::precondition(testing::has_no_device)) {
     const PayloadError none = device_available().error();
     BOOST_TEST(to_string(none.fault) == "no_device");
     BOOST_TEST(std::string(none.where) != "");
