@@ -21,9 +21,11 @@ std::size_t blocks_of(const AttentionProblem& problem, Length cells) noexcept {
     return static_cast<std::size_t>((cells + block_size - 1) / block_size);
 }
 
-// REQUIRES find_wrong_shape() finds nothing.
 payload_expected<void> find_wrong_sharing(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
     const auto wrong_sharing = wrong(PayloadFault::bad_shape, "shared");
+    if (const auto found = find_wrong_sizes(problem, shared); !found) {
+        return found;
+    }
     const std::size_t groups = shared.lengths.size();
     if (shared.indptr.front() != 0 || static_cast<std::size_t>(shared.indptr.back()) != problem.lengths.size()) {
         return wrong_sharing;
@@ -138,7 +140,7 @@ payload_expected<void> find_wrong_workspace(const AttentionProblem& problem, con
 
 }  // namespace
 
-payload_expected<void> find_wrong_shape(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
+payload_expected<void> find_wrong_sizes(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
     if (const auto found = find_misaligned({memory_of("shared", shared.indptr), memory_of("shared", shared.lengths)});
         !found) {
         return found;
@@ -189,7 +191,6 @@ payload_expected<void> cascade_attention(const AttentionProblem& problem, const 
             .and_then([&] { return merge_parts(parts, result); });
     };
     return find_wrong(problem, result)
-        .and_then([&] { return find_wrong_shape(problem, shared); })
         .and_then([&] { return find_wrong_sharing(problem, shared); })
         .and_then([&] { return find_wrong_workspace(problem, shared, options, workspace, result); })
         .and_then(solve);

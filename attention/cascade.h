@@ -31,6 +31,6 @@ payload_expected<void> cascade_attention(const AttentionProblem& problem, const 
 
 // What cascade_attention() asks of the sizes and addresses of `shared` and of the rule, on the host and on a device: it
 // reads no array. ERRORS misaligned "shared"; bad_shape "window", "begin", "end", "shared". COST O(1).
-payload_expected<void> find_wrong_shape(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept;
+payload_expected<void> find_wrong_sizes(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept;
 
 }  // namespace kvpane

@@ -63,7 +63,7 @@ payload_expected<void> device_cascade_attention(const AttentionProblem& problem,
                                                 const CascadeBounds& bounds, std::span<std::byte> workspace,
                                                 const AttentionResult& result, void* stream) noexcept {
     return find_wrong_on_device(problem, bounds.problem, result)
-        .and_then([&] { return find_wrong_shape(problem, shared); })
+        .and_then([&] { return find_wrong_sizes(problem, shared); })
         .and_then([&] { return find_wrong_bounds(problem, shared, bounds); })
         .and_then([&] { return find_overlapping_groups(problem, shared, bounds, workspace, result); })
         .and_then([&] {
