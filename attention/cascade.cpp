@@ -6,6 +6,7 @@
 #include <kvpane/attention/host_workspace.h>
 #include <kvpane/attention/merge.h>
 #include <kvpane/attention/problem_memory.h>
+#include <kvpane/attention/workspace_cutter.h>
 
 namespace kvpane {
 
@@ -22,22 +23,11 @@ std::size_t blocks_of(const AttentionProblem& problem, Length cells) noexcept {
 
 payload_expected<void> find_wrong_sharing(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
     const auto wrong_sharing = wrong(PayloadFault::bad_shape, "shared");
-    if (const auto found = find_misaligned({memory_of("shared", shared.indptr), memory_of("shared", shared.lengths)});
-        !found) {
+    if (const auto found = find_wrong_sizes(problem, shared); !found) {
         return found;
     }
-    if (problem.rule.window != 0) {
-        return wrong(PayloadFault::bad_shape, "window");
-    }
-    if (!problem.begin.empty()) {
-        return wrong(PayloadFault::bad_shape, "begin");
-    }
-    if (!problem.end.empty()) {
-        return wrong(PayloadFault::bad_shape, "end");
-    }
     const std::size_t groups = shared.lengths.size();
-    if (shared.indptr.size() != groups + 1 || shared.indptr.front() != 0 ||
-        static_cast<std::size_t>(shared.indptr.back()) != problem.lengths.size()) {
+    if (shared.indptr.front() != 0 || static_cast<std::size_t>(shared.indptr.back()) != problem.lengths.size()) {
         return wrong_sharing;
     }
     for (std::size_t g = 0; g < groups; ++g) {
@@ -149,6 +139,27 @@ payload_expected<void> find_wrong_workspace(const AttentionProblem& problem, con
 }
 
 }  // namespace
+
+payload_expected<void> find_wrong_sizes(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
+    if (const auto found = find_misaligned({memory_of("shared", shared.indptr), memory_of("shared", shared.lengths)});
+        !found) {
+        return found;
+    }
+    if (problem.rule.window != 0) {
+        return wrong(PayloadFault::bad_shape, "window");
+    }
+    if (!problem.begin.empty()) {
+        return wrong(PayloadFault::bad_shape, "begin");
+    }
+    if (!problem.end.empty()) {
+        return wrong(PayloadFault::bad_shape, "end");
+    }
+    const std::size_t groups = shared.lengths.size();
+    if (shared.indptr.size() != groups + 1 || groups > problem.lengths.size()) {
+        return wrong(PayloadFault::bad_shape, "shared");
+    }
+    return {};
+}
 
 std::size_t cascade_workspace_bytes(const AttentionProblem& problem, const SharedPrefixes& shared,
                                     const HostOptions& options) noexcept {

@@ -29,4 +29,8 @@ payload_expected<void> cascade_attention(const AttentionProblem& problem, const 
                                          const HostOptions& options, std::span<std::byte> workspace,
                                          const AttentionResult& result) noexcept;
 
+// What cascade_attention() asks of the sizes and addresses of `shared` and of the rule, on the host and on a device: it
+// reads no array. ERRORS misaligned "shared"; bad_shape "window", "begin", "end", "shared". COST O(1).
+payload_expected<void> find_wrong_sizes(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept;
+
 }  // namespace kvpane

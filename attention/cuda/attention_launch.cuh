@@ -70,12 +70,11 @@ payload_expected<void> launch_prefill(Launch& launch, const PrefillArgs& args) {
 }
 
 template <class Launch>
-payload_expected<void> run_prefill(Launch& launch, const AttentionProblem& problem, const DeviceBounds& bounds,
+payload_expected<void> run_prefill(Launch& launch, const KernelProblem& problem, const DeviceBounds& bounds,
                                    const AttentionResult& result) {
-    const KernelProblem kernel = kernel_problem(problem);
-    const PrefillArgs args{.problem = kernel,
+    const PrefillArgs args{.problem = problem,
                            .rows = static_cast<std::uint32_t>(bounds.rows),
-                           .tiles = blocks_for(bounds.most_rows * kernel.group, tile_queries),
+                           .tiles = blocks_for(bounds.most_rows * problem.group, tile_queries),
                            .out = result.out.data,
                            .out_dtype = result.out.dtype,
                            .lse = result.lse.empty() ? nullptr : result.lse.data()};
@@ -131,7 +130,7 @@ payload_expected<void> run_attention(Launch& launch, const AttentionProblem& pro
         return {};
     }
     return problem.query_indptr.empty() ? run_decode(launch, problem, bounds, workspace, result)
-                                        : run_prefill(launch, problem, bounds, result);
+                                        : run_prefill(launch, kernel_problem(problem), bounds, result);
 }
 
 template <class Launch>

@@ -13,8 +13,10 @@ inline payload_expected<void> status_of(cudaError_t status, const char* call) no
         return {};
     }
     static_cast<void>(cudaGetLastError());
+    // No call here names a device: one that is invalid is what CUB says where there is none.
     const bool is_none = status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver ||
-                         status == cudaErrorStubLibrary || status == cudaErrorSystemDriverMismatch;
+                         status == cudaErrorStubLibrary || status == cudaErrorSystemDriverMismatch ||
+                         status == cudaErrorInvalidDevice;
     const PayloadFault fault = is_none ? PayloadFault::no_device : PayloadFault::cuda_error;
     return tl::unexpected(PayloadError{fault, call, static_cast<int>(status)});
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include <kvpane/attention/cuda/device_problem.h>
 #include <kvpane/attention/cuda/on_device.h>
 #include <kvpane/attention/cuda/piece_layout.h>
 #include <kvpane/attention/problem_memory.h>
@@ -51,11 +52,8 @@ Found find_wrong_bounds(const AttentionProblem& problem, const DeviceBounds& bou
     if (is_decode && (bounds.rows != n_seqs || bounds.most_rows != 1)) {
         return refuse(PayloadFault::bad_shape, "bounds");
     }
-    // Rows are counted in int32; a grid has a block for each 16 queries of each KV head of the longest sequence.
-    const bool are_countable = bounds.rows <= largest_grid_x && bounds.most_rows <= largest_grid_x;
-    const bool fits_a_grid = are_countable && bounds.most_rows * (problem.query_heads / problem.cells.shape.kv_heads) <=
-                                                  largest_grid_x / std::max<std::size_t>(1, n_seqs);
-    if (bounds.longest < 0 || bounds.longest > longest_sequence || !fits_a_grid) {
+    if (bounds.longest < 0 || bounds.longest > longest_sequence || bounds.rows > largest_grid_x ||
+        !fits_a_grid(problem, n_seqs, bounds.most_rows) || bounds.rows > n_seqs * bounds.most_rows) {
         return refuse(PayloadFault::bad_shape, "bounds");
     }
     return {};
@@ -84,23 +82,38 @@ Found find_wrong_rule(const AttentionProblem& problem) noexcept {
     return {};
 }
 
-// As of the host's workspace, but it holds only floats.
-Found find_wrong_workspace(const AttentionProblem& problem, const DeviceBounds& bounds, std::span<std::byte> workspace,
-                           const AttentionResult& result) noexcept {
+}  // namespace
+
+payload_expected<void> find_wrong_on_device(const AttentionProblem& problem, const DeviceBounds& bounds,
+                                            const AttentionResult& result) noexcept {
+    return find_wrong_on_device(problem.cells)
+        .and_then([&] { return find_misaligned_arrays(problem); })
+        .and_then([&] { return find_wrong_sizes(problem); })
+        .and_then([&] { return find_wrong_bounds(problem, bounds); })
+        .and_then([&] { return find_wrong_rule(problem); })
+        .and_then([&] { return find_wrong_rows(problem, result, bounds.rows); });
+}
+
+// Rows are counted in int32; a grid has a block for each 16 queries of each KV head of the longest sequence.
+bool fits_a_grid(const AttentionProblem& problem, std::size_t n_seqs, std::size_t most_rows) noexcept {
+    const std::size_t group = problem.query_heads / problem.cells.shape.kv_heads;
+    return most_rows <= largest_grid_x && most_rows * group <= largest_grid_x / std::max<std::size_t>(1, n_seqs);
+}
+
+payload_expected<void> find_wrong_workspace(const AttentionProblem& problem, const DeviceBounds& bounds,
+                                            const AttentionResult& result, const ArgumentMemory& workspace,
+                                            std::size_t bytes_needed) noexcept {
     const auto outputs = outputs_of(problem, result, bounds.rows);
-    const ArgumentMemory memory{"workspace", range_of(workspace), alignof(float)};
-    return find_misaligned({memory})
+    return find_misaligned({workspace})
         .and_then([&] {
-            return find_overlapping({outputs[0], outputs[1], memory}, inputs_of(problem, bounds.rows));
+            return find_overlapping({outputs[0], outputs[1], workspace}, inputs_of(problem, bounds.rows));
         })
         .and_then([&]() -> Found {
-            return workspace.size() < device_workspace_bytes(problem, bounds)
+            return workspace.range.end - workspace.range.begin < bytes_needed
                        ? refuse(PayloadFault::workspace_too_small, "workspace")
                        : Found{};
         });
 }
-
-}  // namespace
 
 DecodeSplit split_decode(const AttentionProblem& problem, const DeviceBounds& bounds) noexcept {
     // A large device has 132 multiprocessors, which hold 2 to 8 of these thread blocks each; more chunks than keep them
@@ -132,13 +145,11 @@ std::size_t device_workspace_bytes(const AttentionProblem& problem, const Device
 payload_expected<void> device_attention(const AttentionProblem& problem, const DeviceBounds& bounds,
                                         std::span<std::byte> workspace, const AttentionResult& result,
                                         void* stream) noexcept {
-    return find_wrong_on_device(problem.cells)
-        .and_then([&] { return find_misaligned_arrays(problem); })
-        .and_then([&] { return find_wrong_sizes(problem); })
-        .and_then([&] { return find_wrong_bounds(problem, bounds); })
-        .and_then([&] { return find_wrong_rule(problem); })
-        .and_then([&] { return find_wrong_rows(problem, result, bounds.rows); })
-        .and_then([&] { return find_wrong_workspace(problem, bounds, workspace, result); })
+    return find_wrong_on_device(problem, bounds, result)
+        .and_then([&] {
+            return find_wrong_workspace(problem, bounds, result, {"workspace", range_of(workspace), alignof(float)},
+                                        device_workspace_bytes(problem, bounds));
+        })
         .and_then([&] { return on_device::attention(problem, bounds, workspace, result, stream); });
 }
 

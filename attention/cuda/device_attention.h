@@ -40,9 +40,10 @@ std::size_t device_workspace_bytes(const AttentionProblem& problem, const Device
 // the spans and the store is read or written all the same, and a query that sees a position without a block, or with one
 // that the store lacks, gets NaN in `out` and in `lse`; what else is wrong gives results without a meaning.
 // device_find_wrong_entry() finds it.
-// ERRORS as find_wrong() as far as they show in sizes and addresses; bad_shape (bounds; more than 65535 KV heads),
-// workspace_too_small; overlapping (the workspace and any other argument); misaligned (a workspace of floats; K and V start at multiples of 16 bytes, or of 8 elements where that is less, and
-// their strides are multiples of 8 elements): nothing is written.
+// ERRORS as find_wrong() as far as they show in sizes and addresses; bad_shape (more than 65535 query heads; bounds that
+// no problem of these sizes has, more rows than n_seqs * most_rows among them); workspace_too_small; overlapping (the
+// workspace and any other argument); misaligned (a workspace of floats; K and V start at multiples of 16 bytes, or of 8
+// elements where that is less, and their strides are multiples of 8 elements): nothing is written.
 payload_expected<void> device_attention(const AttentionProblem& problem, const DeviceBounds& bounds,
                                         std::span<std::byte> workspace, const AttentionResult& result,
                                         void* stream) noexcept;

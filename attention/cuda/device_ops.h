@@ -59,7 +59,8 @@ payload_expected<void> device_compare_cells(const CellStore& store, const CellRa
 payload_expected<std::size_t> csr_workspace_bytes(std::size_t n_seqs) noexcept;
 
 // REQUIRES room for all entries in `indices`; their number is indptr[n_seqs]. The workspace may start anywhere.
-// ERRORS also workspace_too_small; overlapping (the workspace and any array).
+// ERRORS also overlapping (the workspace and any array); workspace_too_small, behind no_device: how much is needed only a
+// device knows.
 payload_expected<void> device_tables_to_csr(const PaddedTables& tables, std::span<const Length> lengths,
                                             const SeenRule& rule, const CsrArrays& out, std::span<std::byte> workspace,
                                             void* stream) noexcept;

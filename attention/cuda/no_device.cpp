@@ -39,6 +39,10 @@ Done attention(const AttentionProblem&, const DeviceBounds&, std::span<std::byte
                void*) noexcept {
     return none();
 }
+Done cascade_attention(const AttentionProblem&, const SharedPrefixes&, const CascadeBounds&, std::span<std::byte>,
+                       const AttentionResult&, void*) noexcept {
+    return none();
+}
 Done find_wrong_entry(const AttentionProblem&, std::uint64_t*, WrongEntry*, void*) noexcept { return none(); }
 Done merge_parts(const AttentionParts&, const AttentionResult&, void*) noexcept { return none(); }
 Done write_slots(const CellStore&, std::span<const Slot>, const CellRows&, void*) noexcept { return none(); }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <kvpane/attention/cuda/on_device.h>
-#include <kvpane/attention/cuda/attention_launch.cuh>
+#include <kvpane/attention/cuda/cascade_launch.cuh>
 #include <kvpane/attention/cuda/ops_launch.cuh>
 
 // The functions of on_device.h for whoever has said what cuda::StreamLaunch is, the `launch` of attention_launch.cuh that
@@ -13,6 +13,12 @@ Done attention(const AttentionProblem& problem, const DeviceBounds& bounds, std:
                const AttentionResult& result, void* stream) noexcept {
     cuda::StreamLaunch launch(stream);
     return cuda::run_attention(launch, problem, bounds, workspace, result);
+}
+
+Done cascade_attention(const AttentionProblem& problem, const SharedPrefixes& shared, const CascadeBounds& bounds,
+                       std::span<std::byte> workspace, const AttentionResult& result, void* stream) noexcept {
+    cuda::StreamLaunch launch(stream);
+    return cuda::run_cascade(launch, problem, shared, bounds, workspace, result);
 }
 
 Done find_wrong_entry(const AttentionProblem& problem, std::uint64_t* scratch, WrongEntry* out, void* stream) noexcept {

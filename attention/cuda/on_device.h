@@ -4,17 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <kvpane/attention/cuda/device_attention.h>
+#include <kvpane/attention/cuda/device_cascade.h>
 #include <kvpane/attention/cuda/device_ops.h>
 
 // The seam between what is asked of arguments and what runs on a device: kernels.cu with CUDA, no_device.cpp without.
-// REQUIRES of all: the function of device_attention.h or device_ops.h has found nothing wrong.
+// REQUIRES of all: the function of device_attention.h, device_cascade.h or device_ops.h has found nothing wrong.
 namespace kvpane::on_device {
 
 using Done = payload_expected<void>;
 
 Done attention(const AttentionProblem& problem, const DeviceBounds& bounds, std::span<std::byte> workspace,
                const AttentionResult& result, void* stream) noexcept;
+Done cascade_attention(const AttentionProblem& problem, const SharedPrefixes& shared, const CascadeBounds& bounds,
+                       std::span<std::byte> workspace, const AttentionResult& result, void* stream) noexcept;
 Done find_wrong_entry(const AttentionProblem& problem, std::uint64_t* scratch, WrongEntry* out, void* stream) noexcept;
 Done merge_parts(const AttentionParts& parts, const AttentionResult& result, void* stream) noexcept;
 

@@ -11,6 +11,7 @@
 #include <kvpane/attention/merge.h>
 
 #include "attention/attention_case.h"
+#include "attention/cascade_case.h"
 #include "attention/stores.h"
 #include "support/seed.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 using testing::Answer;
 using testing::AttentionCase;
+using testing::by_cascade;
 using testing::by_host;
 using testing::by_reference;
 using testing::norm_ratio;
@@ -67,17 +69,6 @@ Merged merge_numbers(const std::vector<float>& out, const std::vector<float>& ls
     const AttentionParts parts{out.size(), 1, 1, 1, out, lse, sink};
     BOOST_REQUIRE(merge_parts(parts, {{&result.out, DType::f32}, {&result.lse, 1}}));
     return result;
-}
-
-Answer by_cascade(const AttentionProblem& problem, const SharedPrefixes& shared, const HostOptions& options) {
-    Answer answer = by_host(problem, options);
-    std::ranges::fill(answer.out, -1.0F);
-    const std::size_t bytes = cascade_workspace_bytes(problem, shared, options);
-    testing::Workspace workspace(bytes);
-    const auto solved = cascade_attention(problem, shared, options, workspace.span(bytes),
-                                          {{answer.out.data(), DType::f32}, answer.lse});
-    testing::require(solved);
-    return answer;
 }
 
 }  // namespace
@@ -145,20 +136,10 @@ BOOST_AUTO_TEST_CASE(chunks_of_any_size_give_what_one_pass_gives) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cascade_reads_what_sequences_share_once_and_gives_what_one_pass_gives) {
-    for (const bool is_prefill : {false, true}) {
-        AttentionCase whole(
-            {.block_size = 8,
-             .sink_logits = true,
-             .lengths = {50, 45, 41, 60, 9},
-             .queries = is_prefill ? std::vector<std::int32_t>{10, 5, 1, 30, 0} : std::vector<std::int32_t>{}},
-            testing::seed());
-        for (const std::size_t follower : {1U, 2U}) {  // three sequences share five blocks
-            std::copy_n(whole.tables.begin(), 5,
-                        whole.tables.begin() + static_cast<std::ptrdiff_t>(follower * whole.width));
-        }
-        const std::vector<std::int32_t> indptr = {0, 3, 4, 5};
-        for (const std::vector<Length>& lengths : {std::vector<Length>{40, 30, 0}, std::vector<Length>{37, 0, 9}}) {
-            expect_same(by_cascade(whole.problem(), {indptr, lengths}, {.chunk = 16}), by_reference(whole.problem()));
+    for (const testing::CascadeSizes& sizes : testing::cascades()) {
+        const testing::CascadeCase whole(sizes, testing::seed());
+        BOOST_TEST_CONTEXT(describe(sizes.attention) << ", first prefix " << sizes.prefixes[0]) {
+            expect_same(by_cascade(whole.problem(), whole.shared(), {.chunk = 16}), by_reference(whole.problem()));
         }
     }
 }

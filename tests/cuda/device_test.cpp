@@ -44,14 +44,11 @@ struct DeviceCall {
     AttentionResult result;
 };
 
-bool has_device() { return device_available().has_value(); }
-boost::test_tools::assertion_result has_none(boost::unit_test::test_unit_id) { return !has_device(); }
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(without_a_device)
 
-BOOST_AUTO_TEST_CASE(every_call_says_so, *boost::unit_test::precondition(has_none)) {
+BOOST_AUTO_TEST_CASE(every_call_says_so, *boost::unit_test::precondition(testing::has_no_device)) {
     const PayloadError none = device_available().error();
     BOOST_TEST(to_string(none.fault) == "no_device");
     BOOST_TEST(std::string(none.where) != "");
@@ -63,6 +60,13 @@ BOOST_AUTO_TEST_CASE(every_call_says_so, *boost::unit_test::precondition(has_non
     const CellStore& store = call.problem.cells;
     const std::vector<BlockCopy> copies = {{GroupId{0}, BlockId{1}, BlockId{2}, 1}};
     BOOST_TEST(to_string(device_copy_blocks(store, GroupId{0}, copies, nullptr).error().fault) == "no_device");
+    BOOST_TEST(to_string(csr_workspace_bytes(2).error().fault) == "no_device");
+    std::vector<std::int32_t> indptr(3), indices(2), last_page_len(2);
+    std::vector<Length> first_position(2);
+    BOOST_TEST(to_string(device_tables_to_csr({call.made.tables, call.made.width, 8}, call.made.lengths, {},
+                                              {indptr, indices, last_page_len, first_position}, {}, nullptr)
+                             .error()
+                             .fault) == "no_device");
     BOOST_TEST(to_string(wait_for(nullptr).error().fault) == "no_device");
 }
 
@@ -81,6 +85,14 @@ BOOST_AUTO_TEST_CASE(problems_of_attention_by_what_is_wrong) {
     expect(spoiled([](C& c) { c.problem.width = 7; }), PayloadFault::bad_shape, "tables");
     expect(spoiled([](C& c) { c.bounds.rows = 1; }), PayloadFault::bad_shape, "bounds");
     expect(spoiled([](C& c) { c.bounds.longest = -1; }), PayloadFault::bad_shape, "bounds");
+    const std::vector<std::int32_t> query_indptr = {0, 5, 6};
+    for (const std::size_t most_rows : {0U, 2U}) {
+        expect(spoiled([&](C& c) {
+                   c.problem.query_indptr = query_indptr;
+                   c.bounds = {.rows = 6, .most_rows = most_rows, .longest = 9};
+               }),
+               PayloadFault::bad_shape, "bounds");
+    }
     expect(spoiled([](C& c) { c.problem.rule.window = -1; }), PayloadFault::bad_shape, "window");
     expect(spoiled([](C& c) { c.workspace.pop_back(); }), PayloadFault::workspace_too_small, "workspace");
     expect(spoiled([](C& c) { c.result.out.dtype = DType::e4m3; }), PayloadFault::unsupported_dtype, "out");
@@ -140,10 +152,6 @@ BOOST_AUTO_TEST_CASE(operations_by_what_is_wrong) {
            PayloadFault::unsupported_dtype, "rows");
     expect(device_compare_cells(store, {table, 0, 1}, {rows.data(), v, DType::f32}, -1.0F, nullptr, nullptr, nullptr),
            PayloadFault::out_of_range, "tolerance");
-    CellStore no_size = store;
-    no_size.shape.block_size = 0;
-    expect(device_gather_cells(no_size, {table, 0, 9}, {rows.data(), v, DType::f32}, nullptr), PayloadFault::bad_shape,
-           "block_size");
     expect(device_csr_to_tables(CsrTables{}, 1, {}, nullptr), PayloadFault::bad_shape, "block_size");
     expect(device_swap_blocks(store, store, {}, nullptr), PayloadFault::overlapping, "to");
     const std::vector<std::int32_t> nobody = {0};
@@ -151,6 +159,21 @@ BOOST_AUTO_TEST_CASE(operations_by_what_is_wrong) {
     std::vector<Slot> slots(1);
     expect(device_slots_of_positions({table, 1, 8}, nobody, positions, slots, nullptr), PayloadFault::bad_shape,
            "indptr");
+}
+
+// Each of them divides by the size of a block.
+BOOST_AUTO_TEST_CASE(stores_without_a_block_size_before_they_count_blocks) {
+    CellStore no_size = DeviceCall().problem.cells;
+    no_size.shape.block_size = 0;
+    const std::vector<std::int32_t> table = {1};
+    const CellRange range{table, 0, 9};
+    for (const auto& [store, where] : {std::pair{no_size, "block_size"}, std::pair{CellStore{}, "blocks"}}) {
+        expect(device_gather_cells(store, range, {}, nullptr), PayloadFault::bad_shape, where);
+        expect(device_scatter_cells(store, range, {}, nullptr), PayloadFault::bad_shape, where);
+        expect(device_compare_cells(store, range, {}, std::nullopt, nullptr, nullptr, nullptr), PayloadFault::bad_shape,
+               where);
+        expect(device_write_slots(store, {}, {}, nullptr), PayloadFault::bad_shape, where);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

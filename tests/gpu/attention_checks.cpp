@@ -4,11 +4,12 @@
 #include <limits>
 #include <vector>
 
-#include <kvpane/attention/cuda/device_attention.h>
+#include <kvpane/attention/cuda/device_cascade.h>
 #include <kvpane/attention/elements.h>
 #include <kvpane/attention/merge.h>
 
 #include "attention/agreement.h"
+#include "attention/cascade_case.h"
 #include "cuda/bounds_of.h"
 #include "gpu/gpu_check.h"
 #include "gpu/on_gpu.h"
@@ -21,22 +22,38 @@ using testing::Answer;
 using testing::AttentionCase;
 using testing::AttentionSizes;
 
-Answer by_gpu(const AttentionProblem& host, DType rows) {
+// What `solve` writes on the device: it gets the device, the problem there and where to put the result.
+template <class Solve>
+Answer answer_of(const AttentionProblem& host, DType rows, Solve solve) {
     OnGpu gpu;
     const AttentionProblem problem = gpu.copy(host);
-    const DeviceBounds bounds = testing::bounds_of(host);
     const std::size_t states = testing::states_of(host);
     const std::size_t elements = states * host.cells.shape.head_dim;
     const auto out = gpu.empty(elements * bytes_of(rows));
     const auto lse = gpu.array<float>(states);
-    require(device_attention(problem, bounds, gpu.empty(device_workspace_bytes(problem, bounds)),
-                             {.out = {out.data(), rows}, .lse = lse}, nullptr));
+    require(solve(gpu, problem, AttentionResult{.out = {out.data(), rows}, .lse = lse}));
     const auto bytes = from_gpu<std::byte>(out);
     Answer answer{std::vector<float>(elements), from_gpu<float>(lse)};
     for (std::size_t i = 0; i < elements; ++i) {
         answer.out[i] = read_element(bytes.data(), rows, i);
     }
     return answer;
+}
+
+Answer by_gpu(const AttentionProblem& host, DType rows) {
+    const DeviceBounds bounds = testing::bounds_of(host);
+    return answer_of(host, rows, [&](OnGpu& gpu, const AttentionProblem& problem, const AttentionResult& result) {
+        return device_attention(problem, bounds, gpu.empty(device_workspace_bytes(problem, bounds)), result, nullptr);
+    });
+}
+
+Answer by_gpu(const AttentionProblem& host, const SharedPrefixes& host_shared, DType rows) {
+    const CascadeBounds bounds = testing::bounds_of(host, host_shared);
+    return answer_of(host, rows, [&](OnGpu& gpu, const AttentionProblem& problem, const AttentionResult& result) {
+        const SharedPrefixes shared{gpu.copy(host_shared.indptr), gpu.copy(host_shared.lengths)};
+        const auto workspace = gpu.empty(device_cascade_workspace_bytes(problem, shared, bounds));
+        return device_cascade_attention(problem, shared, bounds, workspace, result, nullptr);
+    });
 }
 
 Outcome compare(const Answer& found, const Answer& expected, DType rows) {
@@ -50,6 +67,17 @@ void check(Checks& checks, const AttentionSizes& sizes) {
     const Answer expected = testing::by_reference(made.problem());
     checks.add("attention: " + describe(sizes),
                [&] { return compare(by_gpu(made.problem(), sizes.rows), expected, sizes.rows); });
+}
+
+void check_cascades(Checks& checks, bool small) {
+    const std::vector<testing::CascadeSizes> all = testing::cascades();
+    for (std::size_t i = 0; i < all.size(); i += small ? 7 : 1) {
+        const testing::CascadeCase made(all[i], 1);
+        const DType rows = all[i].attention.rows;
+        const Answer expected = testing::by_cascade(made.problem(), made.shared(), {});
+        checks.add("cascade: " + describe(all[i].attention),
+                   [&] { return compare(by_gpu(made.problem(), made.shared(), rows), expected, rows); });
+    }
 }
 
 // The two halves of a problem, cut at a position, merge to the whole.
@@ -131,6 +159,7 @@ void check_attention(Checks& checks, bool small) {
         sizes.queries = {0, 1, b - 1, 1, b + 1, 33};
         check(checks, sizes);
     }
+    check_cascades(checks, small);
     check_merge(checks);
     check_wrong_entry(checks);
 }

@@ -123,13 +123,13 @@ struct SlotArgs {
     Slot* slots = nullptr;  // [n], no_slot where there is none
 };
 
-// The sequence of which indptr[sequence] <= i < indptr[sequence + 1].
-KVPANE_DEVICE std::uint32_t sequence_of(const SlotArgs& args, std::size_t i) {
+// Of n, the one of which indptr[it] <= i < indptr[it + 1]; any of them where there is none.
+KVPANE_DEVICE std::uint32_t holder_of(const std::int32_t* indptr, std::uint32_t n, std::size_t i) {
     std::uint32_t low = 0;
-    std::uint32_t high = args.n_seqs;
+    std::uint32_t high = n;
     while (high - low > 1) {
         const std::uint32_t middle = low + (high - low) / 2;
-        if (static_cast<std::size_t>(args.indptr[middle]) <= i) {
+        if (static_cast<std::size_t>(indptr[middle]) <= i) {
             low = middle;
         } else {
             high = middle;
@@ -144,7 +144,7 @@ KVPANE_KERNEL void KVPANE_MOST_THREADS(table_threads) map_slots(const SlotArgs a
     if (i >= args.n) {
         return;
     }
-    const std::size_t sequence = args.indptr == nullptr ? i : sequence_of(args, i);
+    const std::size_t sequence = args.indptr == nullptr ? i : holder_of(args.indptr, args.n_seqs, i);
     const Length position = args.positions[i];
     const bool has_entry = position >= 0 && args.shape.index(position) < static_cast<Length>(args.width);
     const std::int32_t block =
