@@ -20,7 +20,8 @@ std::size_t blocks_of(const AttentionProblem& problem, Length cells) noexcept {
     return static_cast<std::size_t>((cells + block_size - 1) / block_size);
 }
 
-payload_expected<void> find_wrong_sharing(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
+// What shows without the tables.
+payload_expected<void> find_wrong_groups(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
     const auto wrong_sharing = wrong(PayloadFault::bad_shape, "shared");
     if (const auto found = find_misaligned({memory_of("shared", shared.indptr), memory_of("shared", shared.lengths)});
         !found) {
@@ -45,16 +46,28 @@ payload_expected<void> find_wrong_sharing(const AttentionProblem& problem, const
             return wrong_sharing;
         }
     }
-    for (std::size_t g = 0; g < groups; ++g) {
+    return {};
+}
+
+// Of a group without query rows no entry of a table has been looked at; what is copied is asked here all the same.
+payload_expected<void> find_wrong_prefixes(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
+    for (std::size_t g = 0; g < shared.lengths.size(); ++g) {
         const auto first = static_cast<std::size_t>(shared.indptr[g]);
-        const std::int32_t* table = problem.tables.data() + first * problem.width;
-        for (std::size_t i = first; i < static_cast<std::size_t>(shared.indptr[g + 1]); ++i) {
-            if (shared.lengths[g] > rows_of_sequence(problem, i).first_position + 1) {
-                return wrong_sharing;
+        const auto behind = static_cast<std::size_t>(shared.indptr[g + 1]);
+        for (std::size_t i = first; i < behind; ++i) {
+            const Length seen_by_all = std::min(problem.lengths[i], rows_of_sequence(problem, i).first_position + 1);
+            if (shared.lengths[g] > seen_by_all) {
+                return wrong(PayloadFault::bad_shape, "shared");
             }
-            const std::size_t blocks = std::min(problem.width, blocks_of(problem, shared.lengths[g]));
-            if (!std::equal(table, table + blocks, problem.tables.data() + i * problem.width)) {
-                return wrong_sharing;
+        }
+        const std::size_t blocks = blocks_of(problem, shared.lengths[g]);
+        if (blocks > problem.width) {
+            return wrong(PayloadFault::buffer_too_small, "tables");
+        }
+        const auto prefix_of = [&](std::size_t i) { return problem.tables.subspan(i * problem.width, blocks); };
+        for (std::size_t i = first + 1; i < behind; ++i) {
+            if (!std::ranges::equal(prefix_of(first), prefix_of(i))) {
+                return wrong(PayloadFault::bad_shape, "shared");
             }
         }
     }
@@ -163,7 +176,7 @@ payload_expected<void> cascade_attention(const AttentionProblem& problem, const 
         const std::size_t states = divided.part_lse.size() / 2;
         const std::size_t elements = divided.part_out.size() / 2;
         const auto part = [&](std::size_t i) {
-            return AttentionResult{{&divided.part_out[i * elements], DType::f32},
+            return AttentionResult{{divided.part_out.subspan(i * elements, elements).data(), DType::f32},
                                    divided.part_lse.subspan(i * states, states)};
         };
         const AttentionParts parts{.parts = 2,
@@ -180,7 +193,8 @@ payload_expected<void> cascade_attention(const AttentionProblem& problem, const 
             .and_then([&] { return merge_parts(parts, result); });
     };
     return find_wrong(problem, result)
-        .and_then([&] { return find_wrong_sharing(problem, shared); })
+        .and_then([&] { return find_wrong_groups(problem, shared); })
+        .and_then([&] { return find_wrong_prefixes(problem, shared); })
         .and_then([&] { return find_wrong_workspace(problem, shared, options, workspace, result); })
         .and_then(solve);
 }

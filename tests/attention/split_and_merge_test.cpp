@@ -197,6 +197,39 @@ BOOST_AUTO_TEST_CASE(a_cascade_refuses_what_is_not_shared) {
     BOOST_CHECK(fault(whole.problem(), {0, 1, 2}, {8, 8}, 64).fault == PayloadFault::workspace_too_small);
 }
 
+// The second group has no queries: nobody else looks at its row of the tables.
+BOOST_AUTO_TEST_CASE(a_cascade_asks_for_the_prefix_of_a_group_without_queries_too) {
+    const AttentionCase whole({.block_size = 8, .lengths = {8, 400}, .queries = {1, 0}}, testing::seed());
+    Answer answer = by_reference(whole.problem());
+    testing::Workspace workspace(1U << 20U);
+    const auto fault = [&](const AttentionProblem& problem, Length prefix) {
+        const std::vector<std::int32_t> indptr = {0, 1, 2};
+        const std::vector<Length> lengths = {8, prefix};
+        const auto solved = cascade_attention(problem, {indptr, lengths}, {}, workspace.span(1U << 20U),
+                                              {{answer.out.data(), DType::f32}, answer.lse});
+        return solved ? PayloadError{PayloadFault::cuda_error, "none"} : solved.error();
+    };
+    BOOST_CHECK(fault(whole.problem(), 400).where == std::string("none"));
+    BOOST_CHECK(fault(whole.problem(), 401) == (PayloadError{PayloadFault::bad_shape, "shared"}));
+    AttentionProblem narrow = whole.problem();
+    const std::vector<std::int32_t> one_block_each = {whole.tables[0], whole.tables[whole.width]};
+    narrow.tables = one_block_each;
+    narrow.width = 1;
+    BOOST_CHECK(fault(narrow, 8).where == std::string("none"));
+    BOOST_CHECK(fault(narrow, 9) == (PayloadError{PayloadFault::buffer_too_small, "tables"}));
+    BOOST_CHECK(fault(narrow, 400) == (PayloadError{PayloadFault::buffer_too_small, "tables"}));
+    expect_same(answer, by_reference(whole.problem()));
+}
+
+// Neither sequences without rows nor no sequences at all make a prefix wrong.
+BOOST_AUTO_TEST_CASE(a_cascade_without_queries_is_no_work) {
+    const AttentionCase idle({.block_size = 8, .lengths = {50, 45}, .queries = {0, 0}}, testing::seed());
+    BOOST_TEST(by_cascade(idle.problem(), {std::vector<std::int32_t>{0, 1, 2}, std::vector<Length>{40, 8}}, {})
+                   .lse.empty());
+    const AttentionCase empty({.lengths = {}}, testing::seed());
+    BOOST_TEST(by_cascade(empty.problem(), {std::vector<std::int32_t>{0}, std::vector<Length>{}}, {}).lse.empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_merge_refuses_what_does_not_fit) {
     const std::vector<float> out(2 * 3 * 8), lse(2 * 3), sinks(3);
     std::vector<float> merged_out(3 * 8), merged_lse(3);
