@@ -107,6 +107,19 @@ BOOST_AUTO_TEST_CASE(empty_parts_count_nothing_and_make_no_nan) {
     BOOST_TEST(merge_numbers({0}, {-infinite}, sink).lse == 3.0F);
 }
 
+BOOST_AUTO_TEST_CASE(a_nan_among_the_parts_stays_one) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::array sink = {3.0F};
+    for (const std::array lse :
+         {std::array{nan, nan}, std::array{nan, -infinite}, std::array{-infinite, nan}, std::array{nan, 2.0F}}) {
+        for (const std::span<const float> sinks : {std::span<const float>(), std::span<const float>(sink)}) {
+            const Merged found = merge_numbers({5, 5}, {lse[0], lse[1]}, sinks);
+            BOOST_TEST(std::isnan(found.out));
+            BOOST_TEST(std::isnan(found.lse));
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(large_logits_do_not_overflow) {
     BOOST_TEST(merge_numbers({1, 2}, {3e38F, -3e38F}).out == 1.0F);
     BOOST_TEST(merge_numbers({1, 2}, {3e4F, 3e4F}).out == 1.5F);
