@@ -101,6 +101,10 @@ std::size_t rows_of(const AttentionProblem& problem) noexcept;
 // COST O(n_seqs * width).
 payload_expected<void> find_wrong(const AttentionProblem& problem, const AttentionResult& result) noexcept;
 
+// The part of it that looks neither at queries and outputs nor at the entries of tables: a workspace can be sized for
+// what passes. ERRORS as above, down to out_of_range of a rule. COST O(n_seqs + query_heads).
+payload_expected<void> find_wrong_shape(const AttentionProblem& problem) noexcept;
+
 // The positions of a sequence that count beside the rule: [begin, end).
 inline Length begin_of(const AttentionProblem& problem, std::size_t sequence) noexcept {
     return problem.begin.empty() ? 0 : problem.begin[sequence];

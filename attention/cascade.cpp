@@ -88,16 +88,16 @@ struct Workspace {
 Workspace divide(const AttentionProblem& problem, const SharedPrefixes& shared, const HostOptions& options,
                  std::byte* base) noexcept {
     const std::size_t groups = shared.lengths.size();
-    const std::size_t states = 2 * rows_of(problem) * problem.query_heads;
+    const std::size_t rows = rows_of(problem);
     WorkspaceCutter cutter(base);
     Workspace workspace;
-    workspace.tables = cutter.cut<std::int32_t>(groups * problem.width);
-    workspace.query_indptr = cutter.cut<std::int32_t>(groups + 1);
-    workspace.lengths = cutter.cut<Length>(groups);
-    workspace.begin = cutter.cut<Length>(problem.lengths.size());
-    workspace.part_out = cutter.cut<float>(states * problem.cells.shape.head_dim);
-    workspace.part_lse = cutter.cut<float>(states);
-    workspace.host = cutter.cut<std::byte>(host_workspace_bytes(problem, options));
+    workspace.tables = cutter.cut<std::int32_t>({groups, problem.width});
+    workspace.query_indptr = cutter.cut<std::int32_t>({groups + 1});
+    workspace.lengths = cutter.cut<Length>({groups});
+    workspace.begin = cutter.cut<Length>({problem.lengths.size()});
+    workspace.part_out = cutter.cut<float>({2, rows, problem.query_heads, problem.cells.shape.head_dim});
+    workspace.part_lse = cutter.cut<float>({2, rows, problem.query_heads});
+    workspace.host = cutter.cut<std::byte>({divide_workspace(problem, options, nullptr).bytes});
     workspace.bytes = cutter.bytes();
     return workspace;
 }
@@ -147,7 +147,7 @@ payload_expected<void> find_wrong_workspace(const AttentionProblem& problem, con
     if (const auto found = find_wrong_options(options); !found) {
         return found;
     }
-    if (workspace.size() < cascade_workspace_bytes(problem, shared, options)) {
+    if (workspace.size() < divide(problem, shared, options, nullptr).bytes) {
         return wrong(PayloadFault::workspace_too_small, "workspace");
     }
     const MemoryRange memory = range_of(workspace);
@@ -165,7 +165,10 @@ payload_expected<void> find_wrong_workspace(const AttentionProblem& problem, con
 
 std::size_t cascade_workspace_bytes(const AttentionProblem& problem, const SharedPrefixes& shared,
                                     const HostOptions& options) noexcept {
-    return divide(problem, shared, options, nullptr).bytes;
+    const auto found = find_wrong_shape(problem)
+                           .and_then([&] { return find_wrong_groups(problem, shared); })
+                           .and_then([&] { return find_wrong_options(options); });
+    return found ? divide(problem, shared, options, nullptr).bytes : 0;
 }
 
 payload_expected<void> cascade_attention(const AttentionProblem& problem, const SharedPrefixes& shared,

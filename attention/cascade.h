@@ -16,7 +16,8 @@ struct SharedPrefixes {
     std::span<const Length> lengths;       // [n_groups] cells that they share, from position 0 on; 0 = none
 };
 
-// REQUIRES that cascade_attention() would find nothing wrong but the workspace.
+// What cascade_attention() needs beside its result. 0 for a problem, for options, and for groups of sequences, that it
+// refuses without a look at tables or queries. COST O(n_seqs + query_heads).
 std::size_t cascade_workspace_bytes(const AttentionProblem& problem, const SharedPrefixes& shared,
                                     const HostOptions& options) noexcept;
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <limits>
 #include <span>
 
@@ -17,16 +19,18 @@ class WorkspaceCutter {
 public:
     explicit WorkspaceCutter(std::byte* base) noexcept : base_(base) {}
 
+    // An array of that shape.
     template <class T>
-    std::span<T> cut(std::size_t count) noexcept {
+    std::span<T> cut(std::initializer_list<std::size_t> shape) noexcept {
         const std::size_t begin = bytes_;
-        std::size_t size = 0;
-        if (__builtin_mul_overflow(count, sizeof(T), &size) || size > most / 2 || begin > most / 2) {
+        std::size_t size = sizeof(T);
+        const auto is_too_large = [&](std::size_t extent) { return __builtin_mul_overflow(size, extent, &size); };
+        if (std::ranges::any_of(shape, is_too_large) || size > most / 2 || begin > most / 2) {
             bytes_ = most / 2 + 1;  // no memory is so large, and it stays that large
         } else {
             bytes_ += (size + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
         }
-        return base_ == nullptr ? std::span<T>{} : std::span<T>(reinterpret_cast<T*>(base_ + begin), count);
+        return base_ == nullptr ? std::span<T>{} : std::span<T>(reinterpret_cast<T*>(base_ + begin), size / sizeof(T));
     }
 
     std::size_t bytes() const noexcept { return bytes_; }
@@ -53,6 +57,7 @@ struct RowTiles {
 
     std::size_t rows() const noexcept { return heads * tokens; }
 };
+// REQUIRES find_wrong_shape() finds nothing.
 RowTiles row_tiles(const AttentionProblem& problem) noexcept;
 
 // The items of one sequence: [kv_heads, row_tiles, parts]. Only what fits into one row tile is split into parts.
@@ -75,7 +80,7 @@ struct HostWorkspace {
     std::size_t scratch_floats = 0;      // queries and out [rows, head_dim], weights [rows, tile_cells], 3 x [rows]
     std::size_t bytes = 0;               // of all
 };
-// With the base nullptr only the sizes.
+// With the base nullptr only the sizes. REQUIRES find_wrong_shape() and find_wrong_options() find nothing.
 HostWorkspace divide_workspace(const AttentionProblem& problem, const HostOptions& options, std::byte* base) noexcept;
 
 }  // namespace kvpane
