@@ -23,6 +23,9 @@
 //
 // Nothing seen and no sink logit: out = 0, lse = -inf. Blocks of which nothing is seen are skipped, not masked: holes in
 // the table are allowed there, and whatever cells hold that are not seen has no influence.
+//
+// The reference computes in double, all other paths in single precision, and they divide by the sum last. Where a logit
+// or a sum of finite inputs leaves f32's range (q = K = 1e20; V = 3e38 in two cells) they give infinities or NaN.
 namespace kvpane {
 
 struct AttentionRule {
