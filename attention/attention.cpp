@@ -15,7 +15,7 @@ using Found = payload_expected<void>;
 
 Found wrong(PayloadFault fault, const char* where) noexcept { return tl::unexpected(PayloadError{fault, where}); }
 
-Found find_wrong_sizes(const AttentionProblem& problem) noexcept {
+Found find_wrong_spans(const AttentionProblem& problem) noexcept {
     const std::size_t n_seqs = problem.lengths.size();
     std::size_t entries = 0;
     if (problem.query_heads == 0 || problem.query_heads % problem.cells.shape.kv_heads != 0) {
@@ -139,12 +139,16 @@ std::size_t rows_of(const AttentionProblem& problem) noexcept {
                                         : static_cast<std::size_t>(problem.query_indptr.back());
 }
 
-payload_expected<void> find_wrong(const AttentionProblem& problem, const AttentionResult& result) noexcept {
+payload_expected<void> find_wrong_shape(const AttentionProblem& problem) noexcept {
     return find_wrong(problem.cells)
         .and_then([&] { return find_misaligned_arrays(problem); })
-        .and_then([&] { return find_wrong_sizes(problem); })
+        .and_then([&] { return find_wrong_spans(problem); })
         .and_then([&] { return find_wrong_rule(problem); })
-        .and_then([&] { return find_wrong_indptr(problem); })
+        .and_then([&] { return find_wrong_indptr(problem); });
+}
+
+payload_expected<void> find_wrong(const AttentionProblem& problem, const AttentionResult& result) noexcept {
+    return find_wrong_shape(problem)
         .and_then([&] { return find_wrong_rows(problem, result, rows_of(problem)); })
         .and_then([&] { return find_wrong_tables(problem); });
 }

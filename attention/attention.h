@@ -23,6 +23,9 @@
 //
 // Nothing seen and no sink logit: out = 0, lse = -inf. Blocks of which nothing is seen are skipped, not masked: holes in
 // the table are allowed there, and whatever cells hold that are not seen has no influence.
+//
+// The reference computes in double, all other paths in single precision, and they divide by the sum last. Where a logit
+// or a sum of finite inputs leaves f32's range (q = K = 1e20; V = 3e38 in two cells) they give infinities or NaN.
 namespace kvpane {
 
 struct AttentionRule {
@@ -100,6 +103,10 @@ std::size_t rows_of(const AttentionProblem& problem) noexcept;
 //     seen are not looked at.
 // COST O(n_seqs * width).
 payload_expected<void> find_wrong(const AttentionProblem& problem, const AttentionResult& result) noexcept;
+
+// The part of it that looks neither at queries and outputs nor at the entries of tables: a workspace can be sized for
+// what passes. ERRORS as above, down to out_of_range of a rule. COST O(n_seqs + query_heads).
+payload_expected<void> find_wrong_shape(const AttentionProblem& problem) noexcept;
 
 // The positions of a sequence that count beside the rule: [begin, end).
 inline Length begin_of(const AttentionProblem& problem, std::size_t sequence) noexcept {

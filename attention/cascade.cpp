@@ -21,7 +21,8 @@ std::size_t blocks_of(const AttentionProblem& problem, Length cells) noexcept {
     return static_cast<std::size_t>((cells + block_size - 1) / block_size);
 }
 
-payload_expected<void> find_wrong_sharing(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
+// What shows without the tables.
+payload_expected<void> find_wrong_groups(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
     const auto wrong_sharing = wrong(PayloadFault::bad_shape, "shared");
     if (const auto found = find_wrong_sizes(problem, shared); !found) {
         return found;
@@ -35,16 +36,28 @@ payload_expected<void> find_wrong_sharing(const AttentionProblem& problem, const
             return wrong_sharing;
         }
     }
-    for (std::size_t g = 0; g < groups; ++g) {
+    return {};
+}
+
+// Of a group without query rows no entry of a table has been looked at; what is copied is asked here all the same.
+payload_expected<void> find_wrong_prefixes(const AttentionProblem& problem, const SharedPrefixes& shared) noexcept {
+    for (std::size_t g = 0; g < shared.lengths.size(); ++g) {
         const auto first = static_cast<std::size_t>(shared.indptr[g]);
-        const std::int32_t* table = problem.tables.data() + first * problem.width;
-        for (std::size_t i = first; i < static_cast<std::size_t>(shared.indptr[g + 1]); ++i) {
-            if (shared.lengths[g] > rows_of_sequence(problem, i).first_position + 1) {
-                return wrong_sharing;
+        const auto behind = static_cast<std::size_t>(shared.indptr[g + 1]);
+        for (std::size_t i = first; i < behind; ++i) {
+            const Length seen_by_all = std::min(problem.lengths[i], rows_of_sequence(problem, i).first_position + 1);
+            if (shared.lengths[g] > seen_by_all) {
+                return wrong(PayloadFault::bad_shape, "shared");
             }
-            const std::size_t blocks = std::min(problem.width, blocks_of(problem, shared.lengths[g]));
-            if (!std::equal(table, table + blocks, problem.tables.data() + i * problem.width)) {
-                return wrong_sharing;
+        }
+        const std::size_t blocks = blocks_of(problem, shared.lengths[g]);
+        if (blocks > problem.width) {
+            return wrong(PayloadFault::buffer_too_small, "tables");
+        }
+        const auto prefix_of = [&](std::size_t i) { return problem.tables.subspan(i * problem.width, blocks); };
+        for (std::size_t i = first + 1; i < behind; ++i) {
+            if (!std::ranges::equal(prefix_of(first), prefix_of(i))) {
+                return wrong(PayloadFault::bad_shape, "shared");
             }
         }
     }
@@ -65,16 +78,16 @@ struct Workspace {
 Workspace divide(const AttentionProblem& problem, const SharedPrefixes& shared, const HostOptions& options,
                  std::byte* base) noexcept {
     const std::size_t groups = shared.lengths.size();
-    const std::size_t states = 2 * rows_of(problem) * problem.query_heads;
+    const std::size_t rows = rows_of(problem);
     WorkspaceCutter cutter(base);
     Workspace workspace;
-    workspace.tables = cutter.cut<std::int32_t>(groups * problem.width);
-    workspace.query_indptr = cutter.cut<std::int32_t>(groups + 1);
-    workspace.lengths = cutter.cut<Length>(groups);
-    workspace.begin = cutter.cut<Length>(problem.lengths.size());
-    workspace.part_out = cutter.cut<float>(states * problem.cells.shape.head_dim);
-    workspace.part_lse = cutter.cut<float>(states);
-    workspace.host = cutter.cut<std::byte>(host_workspace_bytes(problem, options));
+    workspace.tables = cutter.cut<std::int32_t>({groups, problem.width});
+    workspace.query_indptr = cutter.cut<std::int32_t>({groups + 1});
+    workspace.lengths = cutter.cut<Length>({groups});
+    workspace.begin = cutter.cut<Length>({problem.lengths.size()});
+    workspace.part_out = cutter.cut<float>({2, rows, problem.query_heads, problem.cells.shape.head_dim});
+    workspace.part_lse = cutter.cut<float>({2, rows, problem.query_heads});
+    workspace.host = cutter.cut<std::byte>({divide_workspace(problem, options, nullptr).bytes});
     workspace.bytes = cutter.bytes();
     return workspace;
 }
@@ -85,12 +98,12 @@ AttentionProblem over_prefixes(const AttentionProblem& problem, const SharedPref
                                const Workspace& workspace) noexcept {
     const std::size_t groups = shared.lengths.size();
     std::ranges::fill(workspace.tables, 0);
+    workspace.query_indptr.front() = 0;
     for (std::size_t g = 0; g < groups; ++g) {
         const auto first = static_cast<std::size_t>(shared.indptr[g]);
         const auto last = static_cast<std::size_t>(shared.indptr[g + 1]) - 1;
         const std::size_t begin = rows_of_sequence(problem, first).begin;
         const std::size_t end = rows_of_sequence(problem, last).end;
-        workspace.query_indptr[g] = static_cast<std::int32_t>(begin);
         workspace.query_indptr[g + 1] = static_cast<std::int32_t>(end);
         workspace.lengths[g] = shared.lengths[g] + static_cast<Length>(end - begin);
         std::copy_n(problem.tables.data() + first * problem.width, blocks_of(problem, shared.lengths[g]),
@@ -124,7 +137,7 @@ payload_expected<void> find_wrong_workspace(const AttentionProblem& problem, con
     if (const auto found = find_wrong_options(options); !found) {
         return found;
     }
-    if (workspace.size() < cascade_workspace_bytes(problem, shared, options)) {
+    if (workspace.size() < divide(problem, shared, options, nullptr).bytes) {
         return wrong(PayloadFault::workspace_too_small, "workspace");
     }
     const MemoryRange memory = range_of(workspace);
@@ -163,7 +176,10 @@ payload_expected<void> find_wrong_sizes(const AttentionProblem& problem, const S
 
 std::size_t cascade_workspace_bytes(const AttentionProblem& problem, const SharedPrefixes& shared,
                                     const HostOptions& options) noexcept {
-    return divide(problem, shared, options, nullptr).bytes;
+    const auto found = find_wrong_shape(problem)
+                           .and_then([&] { return find_wrong_groups(problem, shared); })
+                           .and_then([&] { return find_wrong_options(options); });
+    return found ? divide(problem, shared, options, nullptr).bytes : 0;
 }
 
 payload_expected<void> cascade_attention(const AttentionProblem& problem, const SharedPrefixes& shared,
@@ -174,7 +190,7 @@ payload_expected<void> cascade_attention(const AttentionProblem& problem, const 
         const std::size_t states = divided.part_lse.size() / 2;
         const std::size_t elements = divided.part_out.size() / 2;
         const auto part = [&](std::size_t i) {
-            return AttentionResult{{&divided.part_out[i * elements], DType::f32},
+            return AttentionResult{{divided.part_out.subspan(i * elements, elements).data(), DType::f32},
                                    divided.part_lse.subspan(i * states, states)};
         };
         const AttentionParts parts{.parts = 2,
@@ -191,7 +207,8 @@ payload_expected<void> cascade_attention(const AttentionProblem& problem, const 
             .and_then([&] { return merge_parts(parts, result); });
     };
     return find_wrong(problem, result)
-        .and_then([&] { return find_wrong_sharing(problem, shared); })
+        .and_then([&] { return find_wrong_groups(problem, shared); })
+        .and_then([&] { return find_wrong_prefixes(problem, shared); })
         .and_then([&] { return find_wrong_workspace(problem, shared, options, workspace, result); })
         .and_then(solve);
 }

@@ -16,15 +16,17 @@ struct SharedPrefixes {
     std::span<const Length> lengths;       // [n_groups] cells that they share, from position 0 on; 0 = none
 };
 
-// REQUIRES that cascade_attention() would find nothing wrong but the workspace.
+// What cascade_attention() needs beside its result. 0 for a problem, for options, and for groups of sequences, that it
+// refuses without a look at tables or queries. COST O(n_seqs + query_heads).
 std::size_t cascade_workspace_bytes(const AttentionProblem& problem, const SharedPrefixes& shared,
                                     const HostOptions& options) noexcept;
 
 // The result of host_attention(problem), up to rounding.
 // ERRORS as host_attention(); misaligned, overlapping "shared" (with an output or the workspace); bad_shape "shared" (an
-// indptr that is not 0 .. n_seqs in ascending order, negative lengths, a query within the prefix, tables of a group that
-// differ within it), "window", "begin", "end" (no window and no other bounds: all queries of a group have to see all of
-// the prefix).
+// indptr that is not 0 .. n_seqs in ascending order, negative lengths, a prefix longer than a sequence, a query within
+// the prefix, tables of a group that differ within it), "window", "begin", "end" (no window and no other bounds: all
+// queries of a group have to see all of the prefix); buffer_too_small "tables" (a row that ends within the prefix, be it
+// of a group without queries): nothing is written to the result.
 payload_expected<void> cascade_attention(const AttentionProblem& problem, const SharedPrefixes& shared,
                                          const HostOptions& options, std::span<std::byte> workspace,
                                          const AttentionResult& result) noexcept;

@@ -61,9 +61,7 @@ payload_expected<void> write_slots(const CellStore& store, std::span<const Slot>
         return found;
     }
     const BlockShape shape(store.shape.block_size);
-    const auto is_bad = [&](Slot slot) {
-        return slot != no_slot && (slot < 0 || !has_block(store.shape, shape.index(slot)));
-    };
+    const auto is_bad = [&](Slot slot) { return !is_slot_or_none(slot, shape, store.shape.blocks); };
     if (std::ranges::any_of(slots, is_bad)) {
         return refuse(PayloadFault::out_of_range, "slots");
     }

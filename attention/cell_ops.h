@@ -17,9 +17,6 @@
 // share none with what is written; unsupported_dtype (rows).
 namespace kvpane {
 
-// The row that nobody asked for: batches of a fixed size are padded with it.
-inline constexpr Slot no_slot = -1;
-
 // Writes row i to slots[i], nothing for no_slot. REQUIRES slots that differ: else one of the rows wins.
 // ERRORS also out_of_range (a slot behind the store, below no_slot, or of the null block). COST O(elements).
 payload_expected<void> write_slots(const CellStore& store, std::span<const Slot> slots, const CellRows& rows) noexcept;

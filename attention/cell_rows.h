@@ -30,6 +30,15 @@ struct CellRowsOut {
     DType dtype = DType::f32;
 };
 
+// The slot of a row that nobody asked for: batches of a fixed size are padded with it.
+inline constexpr Slot no_slot = -1;
+
+// Whether a row may be given for the slot: a cell of one of the blocks 1..blocks, or none at all. The null block is
+// nobody's.
+constexpr bool is_slot_or_none(Slot slot, const BlockShape& shape, std::int64_t blocks) noexcept {
+    return slot == no_slot || (slot >= Slot{shape.size()} && shape.index(slot) <= blocks);
+}
+
 // Positions [first, first + count) of one sequence.
 struct CellRange {
     std::span<const std::int32_t> table;  // [width] block ids by logical block, as in a row of export_padded()

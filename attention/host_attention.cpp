@@ -109,7 +109,8 @@ HostPath best_host_path() noexcept {
 }
 
 std::size_t host_workspace_bytes(const AttentionProblem& problem, const HostOptions& options) noexcept {
-    return divide_workspace(problem, options, nullptr).bytes;
+    const auto found = find_wrong_shape(problem).and_then([&] { return find_wrong_options(options); });
+    return found ? divide_workspace(problem, options, nullptr).bytes : 0;
 }
 
 payload_expected<void> host_attention(const AttentionProblem& problem, const HostOptions& options,
@@ -117,7 +118,7 @@ payload_expected<void> host_attention(const AttentionProblem& problem, const Hos
     return find_wrong(problem, result)
         .and_then([&] { return find_wrong_options(options); })
         .and_then([&]() -> payload_expected<void> {
-            if (workspace.size() < host_workspace_bytes(problem, options)) {
+            if (workspace.size() < divide_workspace(problem, options, nullptr).bytes) {
                 return tl::unexpected(PayloadError{PayloadFault::workspace_too_small, "workspace"});
             }
             return find_wrong_memory(workspace, problem, result);

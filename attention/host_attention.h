@@ -25,8 +25,8 @@ struct HostOptions {
     Length chunk = 1024;
 };
 
-// What host_attention() needs beside its result: scratch memory for each thread, and the parts of what is split.
-// REQUIRES find_wrong() finds nothing. COST O(n_seqs).
+// What host_attention() needs beside its result: scratch memory for each thread, and the parts of what is split. 0 for
+// options, and for a problem (find_wrong_shape()), that it refuses. COST O(n_seqs + query_heads).
 std::size_t host_workspace_bytes(const AttentionProblem& problem, const HostOptions& options) noexcept;
 
 // Solves the problem; every dtype of cells, f32, f16 and bf16 rows. The contents of the workspace do not matter.

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include <kvpane/attention/cell_rows.h>
 #include <kvpane/attention/memory_range.h>
+#include <kvpane/blocktable/block_shape.h>
 
 namespace kvpane {
 
@@ -52,13 +54,16 @@ expected<void> write_cells(const HostCells& cells, std::span<const Slot> slots, 
         shares_memory(cells, data)) {
         return unexpected(Error::invalid_argument);
     }
-    const auto most = static_cast<Slot>(slots_in(cells));
-    if (std::ranges::any_of(slots, [&](Slot slot) { return slot < 0 || slot >= most; })) {
+    const BlockShape shape(cells.block_size);
+    const Length blocks = shape.index(static_cast<Length>(slots_in(cells))) - 1;
+    if (!std::ranges::all_of(slots, [&](Slot slot) { return is_slot_or_none(slot, shape, blocks); })) {
         return unexpected(Error::invalid_argument);
     }
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        std::memcpy(cell(cells, static_cast<std::size_t>(slots[i])), data.data() + i * cells.cell_bytes,
-                    cells.cell_bytes);
+        if (slots[i] != no_slot) {
+            std::memcpy(cell(cells, static_cast<std::size_t>(slots[i])), data.data() + i * cells.cell_bytes,
+                        cells.cell_bytes);
+        }
     }
     return {};
 }

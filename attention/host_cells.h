@@ -24,9 +24,9 @@ struct HostCells {
 // the memory): nothing is copied.
 expected<void> run_copies(const HostCells& cells, GroupId group, std::span<const BlockCopy> copies);
 
-// Writes data [slots.size(), cell_bytes] to the slots, as handed out by reserve().
-// ERRORS invalid_argument (sizes that do not match, a slot outside the memory, slots or data that lie in the memory):
-// nothing is written.
+// Writes data [slots.size(), cell_bytes] to the slots, as handed out by reserve(); nothing for no_slot (cell_rows.h).
+// ERRORS invalid_argument (sizes that do not match, a slot outside the memory, below no_slot or of the null block, slots
+// or data that lie in the memory): nothing is written.
 expected<void> write_cells(const HostCells& cells, std::span<const Slot> slots, std::span<const std::byte> data);
 
 // Reads the cells of positions [first, first + out.size() / cell_bytes) through a block table.

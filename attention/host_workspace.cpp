@@ -69,21 +69,17 @@ HostWorkspace divide_workspace(const AttentionProblem& problem, const HostOption
         part_states += items_of(problem, options, i).part_states;
     }
     const std::size_t head_dim = problem.cells.shape.head_dim;
-    std::size_t part_elements = 0;
-    if (__builtin_mul_overflow(part_states, head_dim, &part_elements)) {
-        part_elements = std::numeric_limits<std::size_t>::max();
-    }
 
     HostWorkspace workspace;
     // A whole number of cache lines, so that threads do not share one.
     workspace.scratch_floats = divide_up(row_tiles(problem).rows() * (2 * head_dim + tile_cells + 3), 16) * 16;
     WorkspaceCutter cutter(base);
-    workspace.first_item = cutter.cut<std::size_t>(n_seqs + 1);
-    workspace.first_state = cutter.cut<std::size_t>(n_seqs + 1);
-    workspace.items_left = cutter.cut<std::size_t>(n_seqs);
-    workspace.scratch = cutter.cut<float>(options.threads * workspace.scratch_floats);
-    workspace.part_out = cutter.cut<float>(part_elements);
-    workspace.part_lse = cutter.cut<float>(part_states);
+    workspace.first_item = cutter.cut<std::size_t>({n_seqs + 1});
+    workspace.first_state = cutter.cut<std::size_t>({n_seqs + 1});
+    workspace.items_left = cutter.cut<std::size_t>({n_seqs});
+    workspace.scratch = cutter.cut<float>({options.threads, workspace.scratch_floats});
+    workspace.part_out = cutter.cut<float>({part_states, head_dim});
+    workspace.part_lse = cutter.cut<float>({part_states});
     workspace.bytes = cutter.bytes();
     return workspace;
 }

@@ -25,6 +25,7 @@ struct RowTiles {
 
     std::size_t rows() const noexcept { return heads * tokens; }
 };
+// REQUIRES find_wrong_shape() finds nothing.
 RowTiles row_tiles(const AttentionProblem& problem) noexcept;
 
 // The items of one sequence: [kv_heads, row_tiles, parts]. Only what fits into one row tile is split into parts.
@@ -47,7 +48,7 @@ struct HostWorkspace {
     std::size_t scratch_floats = 0;      // queries and out [rows, head_dim], weights [rows, tile_cells], 3 x [rows]
     std::size_t bytes = 0;               // of all
 };
-// With the base nullptr only the sizes.
+// With the base nullptr only the sizes. REQUIRES find_wrong_shape() and find_wrong_options() find nothing.
 HostWorkspace divide_workspace(const AttentionProblem& problem, const HostOptions& options, std::byte* base) noexcept;
 
 }  // namespace kvpane

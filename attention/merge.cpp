@@ -25,7 +25,7 @@ void merge_state(const AttentionParts& parts, const AttentionResult& result, std
     const float sink = parts.sink_logits.empty() ? nothing : parts.sink_logits[state % parts.query_heads];
     const auto lse_of = [&](std::size_t part) { return parts.lse[part * states + state]; };
 
-    // A NaN reaches the result through the sum.
+    // A NaN, which no maximum shows, reaches the result through the sum; nothing seen is a sum of 0.
     float largest = sink;
     for (std::size_t part = 0; part < parts.parts; ++part) {
         largest = std::max(largest, lse_of(part));
@@ -54,7 +54,7 @@ void merge_state(const AttentionParts& parts, const AttentionResult& result, std
         }
     }
     if (!result.lse.empty()) {
-        result.lse[state] = largest == nothing ? nothing : static_cast<float>(largest + std::log(sum));
+        result.lse[state] = sum == 0 ? nothing : static_cast<float>(largest + std::log(sum));
     }
 }
 

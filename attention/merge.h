@@ -21,8 +21,8 @@ struct AttentionParts {
 };
 
 // The result over all of them: with w_i = exp(lse_i - lse), out = sum w_i out_i and lse = ln(sum exp(lse_i)
-// [+ exp(sink_logit)]). Nothing seen in any: out = 0, lse = -inf. Associative up to rounding. No heap, no NaN that the
-// parts do not hold.
+// [+ exp(sink_logit)]). Nothing seen in any: out = 0, lse = -inf. A NaN among the lse of a state is one in all of its out
+// and in its lse. Associative up to rounding. No heap, no NaN that finite parts do not hold.
 // COST O(size of the parts). ERRORS bad_shape (head_dim or query_heads 0, sizes beyond size_t, sink_logits, no memory),
 // unsupported_dtype (fp8 outputs), buffer_too_small (a span), misaligned, overlapping (outputs with inputs or each
 // other): nothing is written.

@@ -58,10 +58,11 @@ void attend(const AttentionProblem& problem, const AttentionResult& result, cons
     std::vector<double> logits(seen.size());
     std::ranges::transform(seen, logits.begin(), logit);
     const double largest = std::ranges::max(logits.empty() ? nothing : std::ranges::max(logits), sink_logit);
-    double sum = sink_logit == nothing ? 0 : std::exp(sink_logit - largest);
+    const auto weight_of = [&](double a_logit) { return a_logit == nothing ? 0 : std::exp(a_logit - largest); };
+    double sum = weight_of(sink_logit);
     std::vector<double> out(head_dim, 0);
-    for (std::size_t i = 0; largest != nothing && i < seen.size(); ++i) {
-        const double weight = std::exp(logits[i] - largest);
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        const double weight = weight_of(logits[i]);
         sum += weight;
         for (std::size_t d = 0; d < head_dim; ++d) {
             out[d] += weight * store.v_scale * read_element(store.v, store.shape.dtype, place(seen[i]) + d);
@@ -73,7 +74,7 @@ void attend(const AttentionProblem& problem, const AttentionResult& result, cons
         write_element(result.out.data, result.out.dtype, state * head_dim + d, static_cast<float>(value));
     }
     if (!result.lse.empty()) {
-        result.lse[state] = static_cast<float>(largest == nothing ? nothing : largest + std::log(sum));
+        result.lse[state] = static_cast<float>(sum == 0 ? nothing : largest + std::log(sum));
     }
 }
 

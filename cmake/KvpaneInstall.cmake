@@ -3,8 +3,11 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kvpane")
-install(TARGETS kvpane kvpane_attention kvpane_invariants EXPORT kvpane-targets FILE_SET HEADERS)
-install(EXPORT kvpane-targets NAMESPACE kvpane:: DESTINATION "${package_dir}")
+install(TARGETS kvpane EXPORT kvpane-targets FILE_SET HEADERS)
+install(TARGETS kvpane_attention kvpane_invariants EXPORT kvpane-attention-targets FILE_SET HEADERS)
+foreach(set IN ITEMS kvpane-targets kvpane-attention-targets)
+    install(EXPORT ${set} NAMESPACE kvpane:: DESTINATION "${package_dir}")
+endforeach()
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/kvpane-config-version.cmake"
     COMPATIBILITY SameMinorVersion)
 configure_package_config_file(cmake/kvpane-config.cmake.in "${PROJECT_BINARY_DIR}/kvpane-config.cmake"

@@ -39,17 +39,17 @@ Found find_overlapping_groups(const AttentionProblem& problem, const SharedPrefi
 CascadeWorkspace divide_workspace(const AttentionProblem& problem, const SharedPrefixes& shared,
                                   const CascadeBounds& bounds, std::byte* base) noexcept {
     const std::size_t groups = shared.lengths.size();
-    const std::size_t states = 2 * bounds.problem.rows * problem.query_heads;
+    const std::size_t rows = bounds.problem.rows;
     WorkspaceCutter cutter(base);
     CascadeWorkspace workspace;
-    workspace.tables = cutter.cut<std::int32_t>(groups * problem.width);
-    workspace.query_indptr = cutter.cut<std::int32_t>(groups + 1);
-    workspace.lengths = cutter.cut<Length>(groups);
-    workspace.end = cutter.cut<Length>(groups);
-    workspace.begin = cutter.cut<Length>(problem.lengths.size());
-    workspace.part_out = cutter.cut<float>(states * problem.cells.shape.head_dim);
-    workspace.part_lse = cutter.cut<float>(states);
-    workspace.attention = cutter.cut<std::byte>(device_workspace_bytes(problem, bounds.problem));
+    workspace.tables = cutter.cut<std::int32_t>({groups, problem.width});
+    workspace.query_indptr = cutter.cut<std::int32_t>({groups + 1});
+    workspace.lengths = cutter.cut<Length>({groups});
+    workspace.end = cutter.cut<Length>({groups});
+    workspace.begin = cutter.cut<Length>({problem.lengths.size()});
+    workspace.part_out = cutter.cut<float>({2, rows, problem.query_heads, problem.cells.shape.head_dim});
+    workspace.part_lse = cutter.cut<float>({2, rows, problem.query_heads});
+    workspace.attention = cutter.cut<std::byte>({device_workspace_bytes(problem, bounds.problem)});
     workspace.bytes = cutter.bytes();
     return workspace;
 }

@@ -8,6 +8,12 @@
 
 namespace kvpane::testing {
 
+// Of two answers in f32 that differ in rounding only.
+inline void expect_same(const Answer& found, const Answer& expected) {
+    BOOST_TEST(norm_ratio(found.out, expected.out) < tolerance(DType::f32));
+    BOOST_TEST(norm_ratio(found.lse, expected.lse) < lse_tolerance);
+}
+
 // solve(problem) gives the Answer of a path; the reference is its judge.
 template <class Solve>
 void expect_agreement(const AttentionSizes& sizes, Solve solve) {

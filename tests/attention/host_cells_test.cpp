@@ -2,10 +2,12 @@
 #include <kvpane/attention/host_cells.h>
 
 #include <array>
-#include <cstring>
+#include <limits>
 #include <vector>
 
 #include <boost/test/unit_test.hpp>
+
+#include <kvpane/attention/cell_rows.h>
 
 namespace kvpane {
 
@@ -76,14 +78,26 @@ BOOST_AUTO_TEST_CASE(a_copy_touches_only_the_filled_cells_of_its_group) {
     BOOST_TEST(memory == Values({0, 0, 0, 0, 11, 12, 13, 14, 11, 12, 23, 24}), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_row_without_a_slot_is_not_written) {
+    Values memory(9, 5);  // the null block, a block and a cell of none
+    const HostCells cells{std::as_writable_bytes(std::span(memory)), 4, sizeof(std::int32_t)};
+    const std::array<Slot, 3> slots = {7, no_slot, 4};
+    const Values rows = {70, 80, 40};
+    BOOST_REQUIRE(write_cells(cells, slots, std::as_bytes(std::span(rows))));
+    BOOST_TEST(memory == Values({5, 5, 5, 5, 40, 5, 5, 70, 5}), boost::test_tools::per_element());
+    for (const Slot bad : {Slot{-2}, Slot{0}, Slot{3}, Slot{8}, Slot{9}, std::numeric_limits<Slot>::max()}) {
+        const std::array<Slot, 3> with_bad = {5, bad, 6};
+        BOOST_CHECK(is_refused(write_cells(cells, with_bad, std::as_bytes(std::span(rows)))));
+    }
+    BOOST_TEST(memory == Values({5, 5, 5, 5, 40, 5, 5, 70, 5}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_touches_nothing) {
     Values memory(8, 5);
     const HostCells cells{std::as_writable_bytes(std::span(memory)), 4, sizeof(std::int32_t)};
     const Values one = {9};
     const auto bytes = std::as_bytes(std::span(one));
-    const std::array<Slot, 1> behind = {8};
-    const std::array<Slot, 2> two = {0, 1};
-    BOOST_CHECK(is_refused(write_cells(cells, behind, bytes)));
+    const std::array<Slot, 2> two = {4, 5};
     BOOST_CHECK(is_refused(write_cells(cells, two, bytes)));
     const std::array outside = {BlockCopy{GroupId{0}, BlockId{1}, BlockId{2}, 1}};
     const std::array too_many = {BlockCopy{GroupId{0}, BlockId{0}, BlockId{1}, 5}};

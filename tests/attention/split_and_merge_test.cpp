@@ -7,11 +7,10 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <kvpane/attention/cascade.h>
 #include <kvpane/attention/merge.h>
 
 #include "attention/attention_case.h"
-#include "attention/cascade_case.h"
+#include "attention/expect_agreement.h"
 #include "attention/stores.h"
 #include "support/seed.h"
 
@@ -21,10 +20,9 @@ namespace {
 
 using testing::Answer;
 using testing::AttentionCase;
-using testing::by_cascade;
 using testing::by_host;
 using testing::by_reference;
-using testing::norm_ratio;
+using testing::expect_same;
 
 constexpr float infinite = std::numeric_limits<float>::infinity();
 
@@ -45,11 +43,6 @@ Answer merged(const AttentionProblem& problem, const std::vector<Answer>& answer
                                .sink_logits = sinks};
     testing::require(merge_parts(parts, {{result.out.data(), DType::f32}, result.lse}));
     return result;
-}
-
-void expect_same(const Answer& found, const Answer& expected) {
-    BOOST_TEST(norm_ratio(found.out, expected.out) < 1e-5);
-    BOOST_TEST(norm_ratio(found.lse, expected.lse) < 1e-5);
 }
 
 AttentionProblem between(AttentionProblem problem, const std::vector<Length>& begin, const std::vector<Length>& end) {
@@ -98,6 +91,19 @@ BOOST_AUTO_TEST_CASE(empty_parts_count_nothing_and_make_no_nan) {
     BOOST_TEST(merge_numbers({0}, {-infinite}, sink).lse == 3.0F);
 }
 
+BOOST_AUTO_TEST_CASE(a_nan_among_the_parts_stays_one) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::array sink = {3.0F};
+    for (const std::array lse :
+         {std::array{nan, nan}, std::array{nan, -infinite}, std::array{-infinite, nan}, std::array{nan, 2.0F}}) {
+        for (const std::span<const float> sinks : {std::span<const float>(), std::span<const float>(sink)}) {
+            const Merged found = merge_numbers({5, 5}, {lse[0], lse[1]}, sinks);
+            BOOST_TEST(std::isnan(found.out));
+            BOOST_TEST(std::isnan(found.lse));
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(large_logits_do_not_overflow) {
     BOOST_TEST(merge_numbers({1, 2}, {3e38F, -3e38F}).out == 1.0F);
     BOOST_TEST(merge_numbers({1, 2}, {3e4F, 3e4F}).out == 1.5F);
@@ -133,49 +139,6 @@ BOOST_AUTO_TEST_CASE(chunks_of_any_size_give_what_one_pass_gives) {
     for (const Length chunk : {1, 7, 16, 100, 119, 120, 121, 100'000}) {
         expect_same(by_host(whole.problem(), {.chunk = chunk}), expected);
     }
-}
-
-BOOST_AUTO_TEST_CASE(a_cascade_reads_what_sequences_share_once_and_gives_what_one_pass_gives) {
-    for (const testing::CascadeSizes& sizes : testing::cascades()) {
-        const testing::CascadeCase whole(sizes, testing::seed());
-        BOOST_TEST_CONTEXT(describe(sizes.attention) << ", first prefix " << sizes.prefixes[0]) {
-            expect_same(by_cascade(whole.problem(), whole.shared(), {.chunk = 16}), by_reference(whole.problem()));
-        }
-    }
-}
-
-BOOST_AUTO_TEST_CASE(a_cascade_refuses_what_is_not_shared) {
-    const AttentionCase whole({.block_size = 8, .lengths = {50, 45}}, testing::seed());
-    Answer answer = by_host(whole.problem(), {});
-    const AttentionResult result{{answer.out.data(), DType::f32}, answer.lse};
-    testing::Workspace workspace(1U << 20U);
-    const auto fault = [&](const AttentionProblem& problem, const std::vector<std::int32_t>& indptr,
-                           const std::vector<Length>& lengths, std::size_t bytes = 1U << 20U) {
-        const auto solved = cascade_attention(problem, {indptr, lengths}, {}, workspace.span(bytes), result);
-        return solved ? PayloadError{} : solved.error();
-    };
-    const PayloadError shared{PayloadFault::bad_shape, "shared"};
-    BOOST_CHECK(fault(whole.problem(), {0, 2}, {8}) == shared);  // their tables differ
-    BOOST_CHECK(fault(whole.problem(), {0, 1}, {8}) == shared);
-    BOOST_CHECK(fault(whole.problem(), {0, 1, 1, 2}, {8, 0, 8}) == shared);
-    BOOST_CHECK(fault(whole.problem(), {0, 1, 2}, {8}) == shared);
-    BOOST_CHECK(fault(whole.problem(), {}, {}) == shared);
-    BOOST_CHECK(fault(whole.problem(), {0, 1, 2}, {8, 46}) == shared);
-    BOOST_CHECK(fault(whole.problem(), {0, 1, 2}, {-1, 8}) == shared);
-    const std::vector<std::int32_t> indptr = {0, 1, 2};
-    std::vector<Length> lengths = {8, 8};
-    const auto fault_of = [&](const SharedPrefixes& prefixes, const AttentionResult& into) {
-        const auto solved = cascade_attention(whole.problem(), prefixes, {}, workspace.span(1U << 20U), into);
-        return solved ? PayloadError{} : solved.error();
-    };
-    const AttentionResult over_lengths{result.out, testing::at_address<float>(lengths.data(), answer.lse.size())};
-    BOOST_CHECK(fault_of({indptr, lengths}, over_lengths) == (PayloadError{PayloadFault::overlapping, "shared"}));
-    BOOST_CHECK(fault_of({testing::shifted(std::span(indptr)), lengths}, result) ==
-                (PayloadError{PayloadFault::misaligned, "shared"}));
-    AttentionProblem windowed = whole.problem();
-    windowed.rule.window = 1000;
-    BOOST_CHECK(fault(windowed, {0, 1, 2}, {8, 8}) == (PayloadError{PayloadFault::bad_shape, "window"}));
-    BOOST_CHECK(fault(whole.problem(), {0, 1, 2}, {8, 8}, 64).fault == PayloadFault::workspace_too_small);
 }
 
 BOOST_AUTO_TEST_CASE(a_merge_refuses_what_does_not_fit) {

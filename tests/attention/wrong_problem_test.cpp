@@ -199,6 +199,27 @@ BOOST_AUTO_TEST_CASE(workspaces_that_do_not_do) {
     BOOST_CHECK(fault(workspace.span(bytes), options).where == std::string("none"));
 }
 
+BOOST_AUTO_TEST_CASE(no_workspace_is_sized_for_what_is_refused_for_its_shape) {
+    const auto bytes = [](const Spoil& spoil, const HostOptions& options = {}) {
+        Arguments arguments;
+        spoil(arguments);
+        return host_workspace_bytes(arguments.problem, options);
+    };
+    static const std::vector<Length> negative = {20, -1};
+    static const std::vector<std::int32_t> more_than_cells = {0, 3, 13};
+    const Spoil nothing = [](Arguments&) {};
+    BOOST_TEST(bytes(nothing) > 0U);
+    BOOST_TEST(bytes([](Arguments& a) { a.problem = {}; }) == 0U);
+    BOOST_TEST(bytes([](Arguments& a) { a.problem.query_heads = 1; }) == 0U);  // of two KV heads
+    BOOST_TEST(bytes([](Arguments& a) { a.problem.cells.shape.kv_heads = 0; }) == 0U);
+    BOOST_TEST(bytes([](Arguments& a) { a.problem.query_indptr = a.problem.query_indptr.first(1); }) == 0U);
+    BOOST_TEST(bytes([](Arguments& a) { a.problem.query_indptr = more_than_cells; }) == 0U);
+    BOOST_TEST(bytes([](Arguments& a) { a.problem.lengths = negative; }) == 0U);
+    BOOST_TEST(bytes([](Arguments& a) { a.problem.end = std::span(negative).first(1); }) == 0U);
+    BOOST_TEST(bytes(nothing, {.threads = 0}) == 0U);
+    BOOST_TEST(bytes(nothing, {.chunk = -1}) == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(a_problem_without_sequences_is_no_work) {
     AttentionCase empty({.lengths = {}}, 1);
     AttentionProblem problem = empty.problem();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -D WAY=... -D KVPANE_SOURCE=... -D KVPANE_BUILD=... -D WORK=... -D COMPILER=... -P try.cmake
-# Builds the consumer in an empty folder in one WAY and runs it. WAY=install puts kvpane where find_package and
+# Builds the consumer in an empty folder in one WAY and runs it; in the WAY find_core its part without the judge and the
+# payload. WAY=install puts kvpane where find_package and
 # pkg_config look for it: installed under one prefix, then moved to another, so that nothing may remember the first.
 cmake_minimum_required(VERSION 3.25)
 
@@ -66,15 +67,19 @@ if(WAY STREQUAL "pkg_config")
     file(GLOB_RECURSE pc "${prefix}/*/kvpane.pc")
     cmake_path(GET pc PARENT_PATH pkgconfig_dir)
     pkg_config_flags(core kvpane)
+    pkg_config_flags(attention kvpane-attention)
     pkg_config_flags(judged kvpane-invariants)
     run("${COMPILER}" -std=c++20 "${source}/core.cpp" -o "${build}/consumer_core" ${core})
     run("${COMPILER}" -std=c++20 "${source}/readme.cpp" -o "${build}/consumer_readme" ${core})
+    run("${COMPILER}" -std=c++20 "${source}/attention.cpp" -o "${build}/consumer_attention" ${attention})
     run("${COMPILER}" -std=c++20 "${source}/judged.cpp" -o "${build}/consumer_judged" ${judged})
     run("${COMPILER}" -std=c++20 "${source}/journal.cpp" -o "${build}/consumer_journal" ${judged})
 else()
     set(options "")
     if(WAY STREQUAL "fetch_content")
         set(options -DKVPANE_CUDA=OFF)  # nvcc takes a minute, and add_subdirectory has shown that it works
+    elseif(WAY STREQUAL "find_core")
+        set(options -DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON)  # as if there were none
     endif()
     run("${CMAKE_COMMAND}" -G Ninja -S "${source}" -B "${build}" "-DWAY=${WAY}" "-DKVPANE_SOURCE=${KVPANE_SOURCE}"
         "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_COMPILER=${COMPILER}" ${options})
@@ -82,5 +87,9 @@ else()
 endif()
 run("${build}/consumer_core")
 run("${build}/consumer_readme")
+if(WAY STREQUAL "find_core")
+    return()
+endif()
+run("${build}/consumer_attention")
 run("${build}/consumer_judged")
 run("${CMAKE_COMMAND}" -E chdir "${build}" "${build}/consumer_journal")
