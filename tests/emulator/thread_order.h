@@ -10,8 +10,8 @@ namespace kvpane::emulator {
 
 // Which thread of a block goes on next, of those that can. In half of the blocks, as the seed has it, that is one of
 // any warp, so that warps advance side by side. In the others a warp goes on alone as long as it can, with few
-// exceptions: what it overwrites, far ahead, others have not read yet. (Random priorities that rarely change:
-// Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", 2010.)
+// exceptions: what it overwrites, far ahead, others have not read yet. (Random priorities that rarely change: "A
+// Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.)
 class ThreadOrder {
 public:
     explicit ThreadOrder(std::mt19937_64& random) : random_(random) {}
