@@ -210,14 +210,17 @@ bool Worker::can_be_fed(const World& from, const Move& move) {
 // The Manager's own plan of an operation that takes blocks.
 std::optional<expected<Plan>> Worker::foresee(const Move& move) {
     const Handles& handles = next_.shadow().handles;
-    std::array<Reservation, 2> batch{{{handles[move.sequence], 1}, {handles[move.other], 1}}};
-    switch (move.verb) {
-        case Verb::reserve: batch[0].cells = move.number; break;
-        case Verb::append: batch[0].cells = setting_.length_of(move.tokens); break;
-        case Verb::append_batch: return next_.manager().plan(batch);
-        default: return std::nullopt;
+    // What a move names beside its sequence is another one only here; of an admission it is the priority.
+    if (move.verb == Verb::append_batch) {
+        const std::array<Reservation, 2> batch{{{handles[move.sequence], 1}, {handles[move.other], 1}}};
+        return next_.manager().plan(batch);
     }
-    return next_.manager().plan(std::span(batch).first(1));
+    if (move.verb != Verb::reserve && move.verb != Verb::append) {
+        return std::nullopt;
+    }
+    const Length cells = move.verb == Verb::reserve ? move.number : setting_.length_of(move.tokens);
+    const std::array<Reservation, 1> batch{{{handles[move.sequence], cells}}};
+    return next_.manager().plan(batch);
 }
 
 KVPANE_WRAPS void Worker::note(const Move& move, const std::optional<Error>& error) {

@@ -11,6 +11,7 @@
 
 #include <kvpane/invariants/explorer.h>
 #include <kvpane/invariants/explorer_fingerprint.h>
+#include <kvpane/invariants/explorer_limits.h>
 #include <kvpane/invariants/explorer_moves.h>
 #include <kvpane/invariants/explorer_states.h>
 #include <kvpane/invariants/random.h>
@@ -129,6 +130,16 @@ BOOST_AUTO_TEST_CASE(equal_names_behave_alike_and_renaming_loses_no_class_of_sta
         BOOST_TEST(of_states.states > of_classes.states);
         BOOST_TEST_MESSAGE(of_states.states << " states in " << of_classes.states << " classes");
     }
+}
+
+BOOST_AUTO_TEST_CASE(priorities_go_as_high_as_the_limits_allow) {
+    ExploreConfig config = exploration(with_cache(plain(1, 2)), 2);
+    config.sequences = 1;
+    config.priorities = explorer::most_priorities;
+    const ExploreReport most = explore(config);
+    --config.priorities;
+    BOOST_TEST(most.is_exhausted);
+    BOOST_TEST(most.states > explore(config).states);
 }
 
 BOOST_AUTO_TEST_CASE(two_threads_find_what_one_finds) {
