@@ -2,6 +2,7 @@
 // What callers of a cascade on a device are told.
 #include <kvpane/attention/cuda/device_cascade.h>
 
+#include <functional>
 #include <vector>
 
 #include <boost/test/unit_test.hpp>
@@ -46,6 +47,13 @@ struct CascadeCall {
     AttentionResult result;
 };
 
+// What a call that was sound says to one thing that is not.
+payload_expected<void> spoiled(const std::function<void(CascadeCall&)>& spoil) {
+    CascadeCall call;
+    spoil(call);
+    return call();
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(a_cascade_on_a_device)
@@ -55,11 +63,6 @@ BOOST_AUTO_TEST_CASE(says_where_there_is_none, *boost::unit_test::precondition(t
 }
 
 BOOST_AUTO_TEST_CASE(refuses_a_problem_as_attention_does_and_groups_as_the_host_does) {
-    const auto spoiled = [](auto spoil) {
-        CascadeCall call;
-        spoil(call);
-        return call();
-    };
     using C = CascadeCall;
     expect(spoiled([](C& c) { c.problem.query_heads = 3; }), PayloadFault::heads_do_not_divide, "query_heads");
     expect(spoiled([](C& c) { c.bounds.problem.rows = 1; }), PayloadFault::bad_shape, "bounds");
@@ -77,11 +80,6 @@ BOOST_AUTO_TEST_CASE(refuses_a_problem_as_attention_does_and_groups_as_the_host_
 }
 
 BOOST_AUTO_TEST_CASE(refuses_memory_that_is_shared_or_misaligned_or_too_small) {
-    const auto spoiled = [](auto spoil) {
-        CascadeCall call;
-        spoil(call);
-        return call();
-    };
     using C = CascadeCall;
     expect(spoiled([](C& c) { c.shared.indptr = shifted(c.shared.indptr); }), PayloadFault::misaligned, "shared");
     expect(spoiled([](C& c) { c.shared.lengths = shifted(c.shared.lengths); }), PayloadFault::misaligned, "shared");
